@@ -78,6 +78,16 @@ export const errors = {
   },
   bad_password: { status: 401, message: 'Invalid password', hint: 'Try again; the operator knows the password.' },
   admin_needed: { status: 401, message: 'The admin session is closed or has expired.', hint: 'Enter the admin password at /iladmin.' },
+  sign_in_too_old: {
+    status: 403,
+    message: 'The address was proven too long ago for this sign-in.',
+    hint: 'Request a sign-in email, or sign in with a passkey.',
+  },
+  passkey_required: {
+    status: 403,
+    message: 'The website accepts only a passkey.',
+    hint: 'Sign in with a passkey. Without one, request a sign-in email: after its link or code you can create one.',
+  },
   admin_disabled: {
     status: 403,
     message: 'The admin dashboard is disabled.',

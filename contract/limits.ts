@@ -39,6 +39,8 @@ export const PASSKEY_LATER_SECONDS = 30 * 86_400;
 export const MAX_REMEMBERED_ACCOUNTS = 5;
 /** Life of the cookies that page scripts read, in seconds (3650 days). */
 export const HINT_COOKIE_SECONDS = 3650 * 86_400;
+/** The greatest max_age of a sign-in page, in seconds: as long as a browser remembers an account at most (400 days). */
+export const MAX_SIGN_IN_AGE_SECONDS = 400 * 86_400;
 /** Size of an icon, in bytes. */
 export const MAX_ICON_BYTES = 5 * 1024 * 1024;
 /** Media types of an icon. */

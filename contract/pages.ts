@@ -77,16 +77,24 @@ export type SignInBoot = {
      * domainAuth and validateKey are sent with `interaction` instead of a forward_url.
      */
     | { kind: 'application'; name: string; host: string; displayHost: string; interaction: string }
-    /** `back`: the origin of the forward_url, when a page may link to it. */
-    | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url'; back: string | null };
+    /** `back`: the origin of the forward_url, when a page may link to it. `max_age`, `require`: this parameter has a wrong value. */
+    | {
+        kind: 'unsupported';
+        host: string;
+        displayHost: string;
+        reason: 'not_registered' | 'bad_forward_url' | 'max_age' | 'require';
+        back: string | null;
+      };
   /** On the pages of steps 1 and 2. */
   steps?: SignInSteps;
   /** On the same pages, unless passkeys cannot be used: a challenge in base64url; `known`: this browser has used a passkey. */
-  passkey?: { challenge: string; known: boolean };
+  passkey?: { challenge: string; rpId: string; known: boolean };
   /** On the same pages where the Email Verification Protocol is on: what the browser's token has to be for. */
   verification?: { nonce: string };
   /** The visitor is signed in by the link of an email, and may add a passkey before going on to `url`. */
   offer?: { email: string; options: PasskeyCreationOptions; url: string };
+  /** The visitor has proven the address by an email to a website that accepts only a passkey, and has to create one. */
+  addPasskey?: RequiredPasskey;
   /** Why the form post that this page responds to was refused. */
   failure?: FormFailure;
   /**
@@ -109,6 +117,9 @@ export type SignInBoot = {
 
 /** The field of step 1 that the browser fills in with a token of the Email Verification Protocol. */
 export const VERIFICATION_FIELD = 'email_verification_token';
+
+/** `options`: null where passkeys cannot be used; `forwardUrl`: where the new passkey signs in; `again`: the sign-in page. */
+export type RequiredPasskey = { email: string; options: PasskeyCreationOptions | null; forwardUrl: string; again: string };
 
 /** PublicKeyCredentialCreationOptionsJSON of WebAuthn Level 3. */
 export type PasskeyCreationOptions = Record<string, unknown>;
@@ -137,10 +148,9 @@ export type BootForm = { action: string; fields: Record<string, string> };
 export type AuthorizationStep =
   /**
    * GET /oauth/interaction/UID. `email`: login_hint. `chooseAccount`: the application asks for a choice of account, so the page shows
-   * the remembered accounts first and signs in with none of them by itself. `mustBeFresh`: it asks for a new authentication, so that a
-   * remembered account only fills in the address.
+   * the remembered accounts first and signs in with none of them by itself.
    */
-  | { step: 'sign_in'; email: string | null; chooseAccount: boolean; mustBeFresh: boolean }
+  | { step: 'sign_in'; email: string | null; chooseAccount: boolean }
   /** GET /oauth/interaction/UID: the person is signed in; decided by the call decideInteraction. `scopes`: those that are not granted yet. */
   | { step: 'consent'; maskedEmail: string; scopes: (IdentityScope | ResourceScope)[] }
   /** The interaction has ended or belongs to another browser. */
@@ -213,4 +223,8 @@ export type SignInSteps = {
   attemptMissing: boolean;
   /** The address of this browser's session. */
   signedInAs: string | null;
+  /** The remembered accounts that may sign in without a new proof of their address; the others only fill it in. Unset: all. */
+  oneClick?: readonly string[];
+  /** The website accepts only a passkey. */
+  passkeyOnly?: true;
 };

@@ -16,6 +16,7 @@ const credential = { id: credentialId, rawId: credentialId, type: z.literal('pub
 /** The challenge of a page for a passkey, as it is signed. */
 export const PasskeyChallenge = z.object({
   challenge: z.string().meta({ description: 'Base64url; valid once, in this browser, for 5 minutes' }),
+  rpId: z.string().meta({ description: 'The RP ID of WebAuthn; empty where there are no passkeys' }),
 });
 
 /** The AuthenticationResponseJSON of WebAuthn, and what the sign-in is for. */
@@ -51,8 +52,14 @@ export const PasskeyRegistration = z.object({
     }),
   }),
   language: LanguageChoice,
+  forward_url: SignInDestination.shape.forward_url.meta({
+    description: 'Signs in with the new passkey too, where a website accepts nothing else',
+  }),
 });
-export const PasskeyRegistered = Done.extend({ name: z.string() });
+export const PasskeyRegistered = Done.extend({
+  name: z.string(),
+  redirectUrl: z.string().optional().meta({ description: 'With forward_url: where the visitor goes on to' }),
+});
 
 export const Passkey = z.object({
   id: z.string(),

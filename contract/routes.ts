@@ -32,6 +32,7 @@ import {
   CodeRequest,
   CodeResponse,
   ConfirmLinkRequest,
+  ConfirmLinkResponse,
   DomainAuthRequest,
   Done,
   InteractionDecision,
@@ -113,7 +114,12 @@ const route = <Name extends EndpointName, In extends z.ZodType, Out extends z.Zo
 export const routes = {
   domainAuth: route('domainAuth', 'Email a sign-in link to a visitor of a website', DomainAuthRequest, SentResponse),
   attempt: route('attempt', "service.Status of this browser's latest sign-in email", AttemptQuery, AttemptResponse),
-  confirmLink: route('confirmLink', 'Use a link in a browser other than the one that requested it', ConfirmLinkRequest, RedirectResponse),
+  confirmLink: route(
+    'confirmLink',
+    'Use a link in a browser other than the one that requested it',
+    ConfirmLinkRequest,
+    ConfirmLinkResponse,
+  ),
   confirmBrowser: route(
     'confirmBrowser',
     'Prove with a link of the last hour that the mailbox is yours, without signing in: limits that others used up then do not apply to this browser',

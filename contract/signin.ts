@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { languageCodes } from './languages.ts';
+import { MAX_SIGN_IN_AGE_SECONDS } from './limits.ts';
 import { attemptStatuses } from './pages.ts';
 import { EMAIL_MESSAGE, normalEmail } from './rules.ts';
 
@@ -49,7 +50,31 @@ const verifiable = z
   .optional()
   .meta({ description: 'true: send no email yet if the mail provider of the address takes part in the Email Verification Protocol' });
 
-export const DomainAuthRequest = z.object({
+const MAX_AGE_MESSAGE = `max_age is a whole number of seconds from 0 to ${MAX_SIGN_IN_AGE_SECONDS}`;
+
+/** What a website asks of a sign-in, besides its forward_url. */
+export const SignInConditions = z.object({
+  max_age: z
+    .union(
+      [
+        z.number(),
+        z
+          .string()
+          .regex(/^\d{1,8}$/)
+          .transform(Number),
+      ],
+      MAX_AGE_MESSAGE,
+    )
+    .pipe(z.number().int(MAX_AGE_MESSAGE).min(0, MAX_AGE_MESSAGE).max(MAX_SIGN_IN_AGE_SECONDS, MAX_AGE_MESSAGE))
+    .optional()
+    .meta({ description: 'For a forward_url: how many seconds ago the visitor may have proven the address; unset: at any time' }),
+  require: z
+    .literal('passkey', 'require can only be passkey')
+    .optional()
+    .meta({ description: 'For a forward_url: only a passkey signs in; after an email, the visitor creates one first' }),
+});
+
+export const DomainAuthRequest = SignInConditions.extend({
   email: Email,
   forward_url: url.optional().meta({ description: 'Where the visitor is sent with the token; unset: the developer portal' }),
   interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
@@ -106,13 +131,33 @@ export const CodeRequest = z.object({
   state: state.optional().meta({ description: 'For a PKCE attempt: its state' }),
   attempt: secret.optional().meta({ description: 'The handle that authorize returned, for programs without cookies' }),
 });
-export const CodeResponse = z.union([RedirectResponse.extend({ passkey: PasskeyOffer }), z.object({ code: z.string() })]);
+
+/** The address is proven by an email, and the website accepts only a passkey: the visitor creates one, which signs in. */
+const AddPasskeyResponse = z.object({
+  addPasskey: z.object({
+    email: z.string(),
+    options: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'The PublicKeyCredentialCreationOptionsJSON of WebAuthn for registerPasskey; null: the service has no passkeys',
+    }),
+    forwardUrl: z.string().meta({ description: 'For registerPasskey, which then signs in' }),
+    again: z.string().meta({ description: 'The sign-in page, to begin again' }),
+  }),
+});
+export const CodeResponse = z.union([
+  RedirectResponse.extend({ passkey: PasskeyOffer }),
+  z.object({ code: z.string() }),
+  AddPasskeyResponse,
+]);
+export const ConfirmLinkResponse = z.union([RedirectResponse, AddPasskeyResponse]);
 
 export const AttemptQuery = z.object({ email: Email });
 /** The status of this browser's latest attempt for an address. */
 export const AttemptResponse = z.object({ status: z.enum(attemptStatuses) });
 
 export const ConfirmLinkRequest = z.object({ t: secret, email: Email });
+
+/** How a visitor signed in. `verified_email`: the browser proved the address (Email Verification Protocol). */
+export const signInMethods = ['link', 'code', 'remembered', 'passkey', 'verified_email'] as const;
 
 export const VerifyRequest = z.object({
   token: z.string({ error: 'Give exactly one token' }).min(1, 'Give exactly one token').max(512, 'Give exactly one token'),
@@ -123,12 +168,18 @@ export const VerifyRequest = z.object({
     .meta({ description: 'The domain of the website that asks; a token for another website is then refused and remains valid' }),
 });
 export const VerifyResponse = z.union([
-  z.object({ email: z.string(), valid: z.literal(true), domain: z.string() }),
+  z.object({
+    email: z.string(),
+    valid: z.literal(true),
+    domain: z.string(),
+    method: z.enum(signInMethods).meta({ description: 'How the visitor signed in' }),
+    at: z.string().meta({ description: 'When the visitor proved the address; for a remembered account, before this sign-in' }),
+  }),
   z.object({ email: z.null(), valid: z.literal(false), reason: z.enum(['used', 'expired', 'unknown', 'other_domain']) }),
 ]);
 
 /** What a sign-in without an email is for; the portal when nothing is given. */
-export const SignInDestination = z.object({
+export const SignInDestination = SignInConditions.extend({
   forward_url: url.optional(),
   interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
 });

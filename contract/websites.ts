@@ -74,12 +74,17 @@ export const Claim = z.object({ domain: z.string(), proof: Website.shape.proof }
 /** The URL to PUT an icon's bytes to, once, with its content type; the path without the query is then its iconUrl. */
 export const UploadResponse = z.object({ uploadURL: z.string() });
 
+const byPasskey = z.number().meta({ description: 'Of `again`, with a passkey; the rest is with remembered accounts' });
+const byVerifiedEmail = z.number().meta({ description: 'Of `again`, with an address that the browser proved' });
+
 /** The sign-ins to a website in the last 30 UTC days. */
 export const WebsiteStats = z.object({
   id: z.uuid().meta({ description: "The website's id" }),
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
   opened: z.number().meta({ description: 'Links opened and codes entered' }),
-  again: z.number().meta({ description: 'Sign-ins with remembered accounts and passkeys, without an email' }),
+  again: z.number().meta({ description: 'Sign-ins without an email' }),
+  byPasskey,
+  byVerifiedEmail,
   completed: z.number().meta({ description: 'Tokens that the website verified' }),
   medianSeconds: z.number().nullable().meta({ description: 'From the request to the opening; null: nothing was opened' }),
 });
@@ -97,8 +102,10 @@ const counts = {
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
   opened: z.number().meta({ description: 'Links opened and codes entered' }),
   openedByCode: z.number().meta({ description: 'Of these, by code' }),
-  again: z.number().meta({ description: 'Sign-ins with remembered accounts and passkeys, without an email, also through OpenID Connect' }),
-  completed: z.number().meta({ description: 'Tokens that the website verified, of emails and of remembered accounts' }),
+  again: z.number().meta({ description: 'Sign-ins without an email, also through OpenID Connect' }),
+  byPasskey,
+  byVerifiedEmail,
+  completed: z.number().meta({ description: 'Tokens that the website verified, of sign-ins with and without an email' }),
   openIdSent: z.number().meta({ description: 'Sign-in emails requested through OpenID Connect' }),
   openIdOpened: z.number().meta({ description: 'Sign-ins by email through OpenID Connect' }),
 };
@@ -202,7 +209,10 @@ export const Visitor = z.object({
   firstAt: z.string().meta({ description: 'The first sign-in' }),
   lastAt: z.string().meta({ description: `The last sign-in; a visitor is forgotten ${VISITOR_DAYS} days after it` }),
   byEmail: z.number().int().meta({ description: 'Sign-ins by a link or code' }),
-  remembered: z.number().int().meta({ description: 'Sign-ins with a remembered account or a passkey, without an email' }),
+  remembered: z
+    .number()
+    .int()
+    .meta({ description: 'Sign-ins without an email: with a remembered account, a passkey or an address that the browser proved' }),
   openid: z.number().int().meta({ description: 'Sign-ins by OpenID Connect' }),
 });
 

@@ -25,6 +25,25 @@ function faultsOf(env: Record<string, string>): string[] {
   return [];
 }
 
+test.each([
+  ['PASSKEY_ORIGINS', 'https://login.example.net/'],
+  ['PASSKEY_ORIGINS', 'http://login.example.net'],
+  ['PASSKEY_ORIGINS', 'https://192.0.2.1'],
+  ['PASSKEY_ORIGINS', 'https://a.example,,https://b.example'],
+  ['PASSKEY_ORIGINS', Array.from({ length: 6 }, (_, n) => `https://login-${n}.example`).join(',')],
+  ['PASSKEY_RP_ID', 'https://auth.example'],
+  ['PASSKEY_RP_ID', 'Auth.Example'],
+  ['PASSKEY_RP_ID', '192.0.2.1'],
+])('rejects %s=%s', (name, value) => {
+  expect(faultsOf({ [name]: value })).toEqual([expect.stringContaining(name)]);
+});
+
+test('reads the origins and the RP ID of passkeys', () => {
+  const set = { PASSKEY_ORIGINS: 'https://login.example.net, http://localhost:3001', PASSKEY_RP_ID: 'auth.example.com' };
+  expect(read(set).passkeys).toEqual({ rpId: 'auth.example.com', origins: ['https://login.example.net', 'http://localhost:3001'] });
+  expect(read().passkeys).toEqual({ rpId: null, origins: [] });
+});
+
 test('starts in local mode without settings', () => {
   expect(read()).toMatchObject({
     mode: 'local',

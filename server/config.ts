@@ -56,6 +56,8 @@ export type Config = {
   otlp: { metricIntervalMs: number } | null;
   /** The Email Verification Protocol as a relying party. Null: off. `originTrialToken`: for Chrome; null: none. */
   evp: { originTrialToken: string | null } | null;
+  /** The RP ID of passkeys (null: the host of PUBLIC_URL), and the other origins that may use those of this host. */
+  passkeys: { rpId: string | null; origins: string[] };
   /** DNS servers for domain proofs and the Email Verification Protocol, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
   /** S3-compatible bucket for icons. Null: they are stored in `dataDir`. */
@@ -140,6 +142,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     retention: retentionOf(values),
     otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
     evp: (values.EVP ?? (production ? 'off' : 'on')) === 'on' ? { originTrialToken: values.EVP_ORIGIN_TRIAL_TOKEN ?? null } : null,
+    passkeys: { rpId: values.PASSKEY_RP_ID ?? null, origins: values.PASSKEY_ORIGINS ?? [] },
     dnsServers: values.DNS_SERVERS ?? null,
     bucket,
   };

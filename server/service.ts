@@ -30,7 +30,7 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { mcpRouter } from './mcp/routes.ts';
 import { Connections, connectionRoutes } from './oidc/grants.ts';
 import { openIdRoutes } from './oidc/oidc.ts';
-import { openApiOf, pagesRouter, protectedResourcesRouter } from './pages/routes.ts';
+import { openApiOf, pagesRouter, wellKnownRouter } from './pages/routes.ts';
 import { OwnPasskeys, passkeyRoutes } from './passkeys/own-passkeys.ts';
 import { type CoreParts, createSignInCore, createSignInPages, type SignInCore } from './sign-in-core.ts';
 import { signInRoutes } from './signin/routes.ts';
@@ -145,7 +145,7 @@ function createPortal(
     brandings: new WebsiteBrandings({ database, logos }),
     visitors: new Visitors({ config, database }),
     devices: new Devices(database),
-    passkeys: new OwnPasskeys({ database, publicUrl: config.publicUrl }),
+    passkeys: new OwnPasskeys({ database, publicUrl: config.publicUrl, rpId: config.passkeys.rpId }),
     apiKeys: new ApiKeys(database),
     connections: new Connections(database),
     redirectTests: new RedirectTests({ config, applications, limits }),
@@ -261,7 +261,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         openApi,
         report: (error, requestId) => describeError(error, 'mcp', requestId).body.reference ?? '',
       }),
-      protectedResourcesRouter({ publicUrl, headers }),
+      wellKnownRouter({ publicUrl, passkeyOrigins: config.passkeys.origins, headers }),
       forwardAuthRouter({
         publicUrl,
         local,

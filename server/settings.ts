@@ -4,12 +4,14 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { MAX_LOG_DAYS } from '../contract/limits.ts';
-import { isThisMachine, normalEmail } from '../contract/rules.ts';
+import { isThisMachine, normalEmail, normalHost } from '../contract/rules.ts';
 import { normalizeUrl } from './db/hosts.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_KEY_BYTES = 32;
 export const MIN_ADMIN_PASSWORD_LENGTH = 15;
+/** Browsers read at least so many different domains of a list (WebAuthn Level 3 §5.11.1). */
+const MAX_RELATED_ORIGINS = 5;
 /** A century, which means forever. */
 const MAX_RETENTION_DAYS = 36_500;
 
@@ -127,6 +129,17 @@ export const settings = {
   ).describe(
     "experimental: the token for PUBLIC_URL of Chrome's origin trial EmailVerificationProtocol · unset: only browsers with its flag take part",
   ),
+  PASSKEY_RP_ID: refined(isDomainName, 'give a host name in lower case, such as auth.example.com').describe(
+    'the host whose passkeys the service uses, when it is not its own · unset: the host of PUBLIC_URL',
+  ),
+  PASSKEY_ORIGINS: z
+    .string()
+    .transform((text) => text.split(',').map((origin) => origin.trim()))
+    .refine(
+      (origins) => origins.length <= MAX_RELATED_ORIGINS && origins.every(isRelatedOrigin),
+      `give at most ${MAX_RELATED_ORIGINS} origins such as https://login.example.net, separated by commas`,
+    )
+    .describe('other origins that may use the passkeys of this host (Related Origin Requests) · unset: none'),
   DNS_SERVERS: z
     .string()
     .transform((text) => text.split(',').map((server) => server.trim()))
@@ -195,6 +208,18 @@ function isOrigin(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   return url.href === `${url.origin}/` && !text.includes('?') && !text.includes('#');
+}
+
+/** Returns whether a text is a host name that can be an RP ID: no IP address (WebAuthn Level 3 §5.1.3). */
+function isDomainName(text: string): boolean {
+  return text === 'localhost' || (isIP(text) === 0 && normalHost(text) === text);
+}
+
+/** Returns whether a text is an origin as browsers write it, over https or of this machine. */
+function isRelatedOrigin(text: string): boolean {
+  if (!isOrigin(text) || new URL(text).origin !== text) return false;
+  const { protocol, hostname } = new URL(text);
+  return isDomainName(hostname) && (protocol === 'https:' || isThisMachine(hostname));
 }
 
 /** Returns whether a text is one address, or `Name <address>`. */

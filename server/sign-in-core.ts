@@ -77,11 +77,11 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const sessions = new Sessions(new SessionStore(core));
   const ownAttempts = new OwnAttempts(core);
-  const steps = new StepsReader(ownAttempts, sessions);
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
     if (!page.steps) return webApp.sendSignIn(response, page, status);
     const cookies = cookiesOf(response.req, response, config.secure);
-    const [passkey, verification] = [passkeys.ofPage(cookies), emailVerification.ofPage(cookies)];
+    const passkey = passkeys.ofPage(cookies);
+    const verification = page.steps.passkeyOnly ? undefined : emailVerification.ofPage(cookies);
     webApp.sendSignIn(response, { ...page, ...(passkey && { passkey }), ...(verification && { verification }) }, status);
   };
   const openId = createOpenId({
@@ -99,8 +99,11 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     headers,
   });
   const { interactions } = openId;
+  const quickLogins = new QuickLogins({ core, targets, interactions });
+  const steps = new StepsReader(ownAttempts, sessions, quickLogins);
   const passkeys = new Passkeys({
     publicUrl,
+    rpId: config.passkeys.rpId,
     secretKeys,
     store: new PasskeyStore(core),
     targets,
@@ -147,7 +150,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     requests,
     links: new SignInLinks({ core, secrets, opener, events }),
     codes: new SignInCodes({ core, secrets, opener, events, log, limitFactor }),
-    quickLogins: new QuickLogins({ core, targets, interactions }),
+    quickLogins,
     sessions,
     oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),

@@ -165,7 +165,7 @@ How it works:
 1. /login creates a random state, stores it in an HttpOnly cookie and redirects to ${origin}/auth with forward_url (a URL on ${domain} that contains the state) and language.
 2. The service emails a link and a code. After the sign-in, the visitor returns to forward_url with one more parameter, token.
 3. The callback compares the state with the cookie first, and rejects the request if they differ.
-4. Then the server requests GET ${origin}/api/verify-token?token=…&domain=${domain}. The response is {"email": "…", "valid": true, "domain": "${domain}"} or {"email": null, "valid": false, "reason": "used" | "expired" | "unknown" | "other_domain"}. A token can be verified once, within an hour. Always send domain.
+4. Then the server requests GET ${origin}/api/verify-token?token=…&domain=${domain}. The response is {"email": "…", "valid": true, "domain": "${domain}", "method": "link", "at": "…"} or {"email": null, "valid": false, "reason": "used" | "expired" | "unknown" | "other_domain"}. A token can be verified once, within an hour. Always send domain.
 5. If it is valid, open a new session for the email address and redirect to a URL without token and state.
 6. If the service does not respond within 5 seconds, show a page with status 503 that offers to try again.
 

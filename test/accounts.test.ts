@@ -111,7 +111,7 @@ describe('a remembered account', () => {
     expect(response.status).toBe(200);
     expect(response.json.redirectUrl.startsWith(`https://${shop}/back?token=`)).toBe(true);
     const result = await service.client().get(`/api/verify-token?token=${tokenOf(response.json.redirectUrl)}&domain=${shop}`);
-    expect(result.json).toEqual({ email, valid: true, domain: shop });
+    expect(result.json).toMatchObject({ email, valid: true, domain: shop, method: 'remembered' });
   });
 
   test('is rejected without the device cookie and for another address', async () => {

@@ -54,7 +54,7 @@ describe('an address that its mail provider has verified', () => {
     const response = await signIn(client, email, await tokenFor(client, email));
     const token = tokenOf(response.json.redirectUrl);
     const verified = await client.get(`/api/verify-token?token=${token}&domain=${shop}`);
-    expect(verified.json).toMatchObject({ email, valid: true, domain: shop });
+    expect(verified.json).toMatchObject({ email, valid: true, domain: shop, method: 'verified_email' });
     const key = client.cookies.get('auth_key');
     expect((await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${shop}/` })).status).toBe(200);
     expect(await signInsOf(email)).toEqual([{ domain: shop }]);
@@ -72,6 +72,16 @@ describe('an address that its mail provider has verified', () => {
     const { redirectUrl } = (await signIn(client, email, token, {})).json;
     expect(new URL(redirectUrl).origin).toBe(service.url);
     expect((await client.post('/api/auth/token-login', { token: tokenOf(redirectUrl) })).json).toMatchObject({ success: true, email });
+  });
+
+  test('is not enough for a website that requires a passkey', async () => {
+    const client = service.client();
+    const email = addressAt(delegatedDomain(names, issuer.record));
+    const token = await tokenFor(client, email);
+    const destination = { forward_url: `https://${shop}/`, require: 'passkey' };
+    expect(await openPage(client, `/auth?${new URLSearchParams(destination)}`)).toBeUndefined();
+    expect((await signIn(client, email, token, destination)).json.error.code).toBe('passkey_required');
+    expect(await signInsOf(email)).toEqual([]);
   });
 
   test('is signed in by the form of the page', async () => {

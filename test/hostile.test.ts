@@ -114,6 +114,7 @@ describe('hostile bodies', () => {
       const takesAnything = field === 'language';
       for (const [what, value] of corpora.badValues) {
         if (['confirm', 'enable', 'verifiable'].includes(field) && value === true) continue;
+        if (field === 'max_age' && value === 12) continue;
         // Removes the icon.
         if (field === 'iconUrl' && value === null) continue;
         const response = await client.send(path, {

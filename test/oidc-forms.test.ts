@@ -58,7 +58,7 @@ test('a remembered account continues by a form, unless the application asks for 
   const fresh = await begin(client, { clientId, parameters: { prompt: 'login' } });
   const filledIn = await client.form(`/oauth/interaction/${fresh.uid}/account`, { email });
   expect(filledIn.status).toBe(200);
-  expect(bootOf(filledIn)).toMatchObject({ authorization: { mustBeFresh: true }, steps: { step: 'address', email } });
+  expect(bootOf(filledIn)).toMatchObject({ authorization: { step: 'sign_in' }, steps: { step: 'address', email, oneClick: [] } });
   expect(bootOf(filledIn).failure).toBeUndefined();
 });
 

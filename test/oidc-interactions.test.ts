@@ -163,14 +163,30 @@ test.each<Record<string, string>>([{ prompt: 'login' }, { max_age: '60' }])(
     const before = claimsOf(tokens).auth_time;
     const age = `jsonb_set(payload, '{loginTs}', to_jsonb((payload->>'loginTs')::int - 100))`;
     await stage.query(`update oidc_records set payload = ${age} where kind = 'Session' and email = $1`, [email]);
+    await stage.query("update remembered_keys set expires_at = expires_at - interval '100 seconds' where email = $1", [email]);
     const begun = await begin(client, { clientId, parameters });
-    expect(bootOf(begun.page).authorization).toMatchObject({ step: 'sign_in', mustBeFresh: true });
+    expect(bootOf(begun.page)).toMatchObject({ authorization: { step: 'sign_in' }, steps: { oneClick: [] } });
     const remembered = { email, key: client.cookies.get('auth_key'), interaction: begun.uid };
-    expect((await client.post('/api/auth/validate-key', remembered)).json.code).toBe('bad_key');
+    expect((await client.post('/api/auth/validate-key', remembered)).json.code).toBe('sign_in_too_old');
     const { code } = await continueByLink(stage, client, begun, email);
     expect(claimsOf((await exchangeCode(client, begun, code)).json).auth_time).toBeGreaterThanOrEqual(before);
   },
 );
+
+test('max_age accepts a remembered account that was proven since, and auth_time is the time of that proof', async () => {
+  const client = service.client();
+  const { email, tokens } = await signIn(stage, client, { clientId });
+  await stage.query("update remembered_keys set expires_at = expires_at - interval '100 seconds' where email = $1", [email]);
+  for (const name of client.cookies.keys()) if (name.includes('oidc_session')) client.cookies.delete(name);
+  const begun = await begin(client, { clientId, parameters: { max_age: '3600' } });
+  expect(bootOf(begun.page).steps.oneClick).toEqual([email]);
+  const key = decodeURIComponent(client.cookies.get('auth_key') ?? '');
+  const again = await client.post('/api/auth/validate-key', { email, key, interaction: begun.uid });
+  const { code } = answerOf(await open(client, again.json.redirectUrl));
+  const claims = claimsOf((await exchangeCode(client, begun, code)).json);
+  expect(claims).toMatchObject({ email, amr: ['user'] });
+  expect(claims.auth_time).toBeLessThanOrEqual(claimsOf(tokens).auth_time - 98);
+});
 
 test('prompt=select_account lets the person choose another account, which replaces the session', async () => {
   const client = service.client();

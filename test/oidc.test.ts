@@ -40,7 +40,7 @@ test('signs a visitor in to an application by link, with consent, and issues tok
   const begun = await begin(client, { clientId, scope: 'openid email' });
   expect(bootOf(begun.page)).toMatchObject({
     target: { kind: 'application', name: 'Notes', host: 'app.example' },
-    authorization: { step: 'sign_in', email: null, chooseAccount: false, mustBeFresh: false },
+    authorization: { step: 'sign_in', email: null, chooseAccount: false },
   });
   const { code, iss } = await continueByLink(stage, client, begun, email);
   expect(iss).toBe(service.url);

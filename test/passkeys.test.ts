@@ -1,5 +1,6 @@
-import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAuthenticator, SYNCED, VERIFIED } from './authenticator.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { allow, answerOf, begin, exchangeCode, follow, REDIRECT } from './oidc-client.ts';
@@ -17,70 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
+const createAuthenticator = (options: { flags?: number; rpId?: string } = {}) => openAuthenticator({ origin: service.url, ...options });
 const base64url = (data: Buffer | string) => Buffer.from(data).toString('base64url');
-
-/** Returns a byte string or a text in CBOR (RFC 8949 §3.1). */
-function cbor(value: Buffer | string): Buffer {
-  const bytes = Buffer.from(value);
-  const [major, { length }] = [typeof value === 'string' ? 0x60 : 0x40, bytes];
-  const head = length < 24 ? [major | length] : length < 256 ? [major | 24, length] : [major | 25, length >> 8, length & 255];
-  return Buffer.concat([Buffer.from(head), bytes]);
-}
-
-/** User present and verified; and for a passkey that is synced also eligible for a backup, and backed up. */
-const VERIFIED = 0x05;
-const SYNCED = 0x1d;
-
-/** An authenticator with one ES256 passkey, as WebAuthn describes one. */
-function createAuthenticator({ origin = service.url, rpId = 'localhost', flags = VERIFIED } = {}) {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const id = randomBytes(16);
-  const state = { counter: 0, userHandle: '', flags, origin };
-  const counterBytes = () => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32BE(state.counter);
-    return bytes;
-  };
-  const clientData = (type: string, challenge: string) =>
-    Buffer.from(JSON.stringify({ type, challenge, origin: state.origin, crossOrigin: false }));
-  const credential = { id: base64url(id), rawId: base64url(id), type: 'public-key' };
-  return {
-    id: credential.id,
-    state,
-    create(options: { challenge: string; user: { id: string } }) {
-      const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
-      // The COSE key {1: 2, 3: -7, -1: 1, -2: x, -3: y}.
-      const cose = Buffer.concat([
-        Buffer.from('a5010203262001215820', 'hex'),
-        Buffer.from(x, 'base64url'),
-        Buffer.from('225820', 'hex'),
-        Buffer.from(y, 'base64url'),
-      ]);
-      const data = [sha256(rpId), Buffer.from([state.flags | 0x40]), counterBytes(), Buffer.alloc(16), Buffer.from([0, 16]), id, cose];
-      const attestation = [Buffer.from([0xa3]), cbor('fmt'), cbor('none'), cbor('attStmt'), Buffer.from([0xa0]), cbor('authData')];
-      state.userHandle = options.user.id;
-      const attestationObject = base64url(Buffer.concat([...attestation, cbor(Buffer.concat(data))]));
-      return {
-        ...credential,
-        response: { clientDataJSON: base64url(clientData('webauthn.create', options.challenge)), attestationObject },
-      };
-    },
-    get(challenge: string, userHandle = state.userHandle) {
-      state.counter += 1;
-      const data = clientData('webauthn.get', challenge);
-      const authenticatorData = Buffer.concat([sha256(rpId), Buffer.from([state.flags]), counterBytes()]);
-      const signature = createSign('sha256')
-        .update(Buffer.concat([authenticatorData, sha256(data)]))
-        .sign(privateKey);
-      const [clientDataJSON, signed] = [base64url(data), base64url(signature)];
-      return {
-        ...credential,
-        response: { clientDataJSON, authenticatorData: base64url(authenticatorData), signature: signed, userHandle },
-      };
-    },
-  };
-}
 
 /** Returns a browser in which a page has noted that the device has an authenticator. */
 function newBrowser(of = service): Client {
@@ -113,13 +52,61 @@ async function addPasskey({ client = newBrowser(), email = freshAddress(), flags
 const signIn = async (client: Client, credential: object, forward_url = `https://${market}/`) =>
   client.post('/api/auth/passkey', { credential, forward_url });
 
+describe('a website that accepts only a passkey', () => {
+  const requiredFor = async (client: Client, email = freshAddress()) => {
+    const begun = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/`, require: 'passkey' });
+    expect(begun.status).toBe(200);
+    return { email, ...bootOf((await client.get((await stage.mailbox.waitFor(email)).link)).text).addPasskey };
+  };
+
+  test('signs in with the passkey that is created after an email, once', async () => {
+    const client = service.client();
+    const { email, options, forwardUrl } = await requiredFor(client);
+    const authenticator = createAuthenticator();
+    const credential = authenticator.create(options);
+    const created = await client.post('/api/auth/passkey/registration', { credential, forward_url: forwardUrl });
+    const token = tokenOf(created.json.redirectUrl);
+    const verified = await client.get(`/api/verify-token?token=${token}&domain=${shop}`);
+    expect(verified.json).toMatchObject({ email, valid: true, method: 'passkey' });
+    const actions = await stage.query("select action, domain from audit_log where email = $1 and action like '%passkey%' order by id", [
+      email,
+    ]);
+    expect(actions).toEqual([
+      { action: 'passkey_added', domain: null },
+      { action: 'signed_in_passkey', domain: shop },
+    ]);
+    const twice = await client.post('/api/auth/passkey/registration', { credential, forward_url: forwardUrl });
+    expect(twice.json.code).toBe('passkey_expired');
+    expect(await stage.query('select 1 from tokens where email = $1', [email])).toHaveLength(1);
+    const again = await client.post('/api/auth/passkey', {
+      credential: authenticator.get(await challengeOf(client)),
+      forward_url: forwardUrl,
+      require: 'passkey',
+      max_age: 0,
+    });
+    expect(again.status).toBe(200);
+  });
+
+  test('issues no token for options of another browser, nor for a passkey without verification of the person', async () => {
+    const [client, other] = [service.client(), service.client()];
+    const { email, options, forwardUrl } = await requiredFor(client);
+    const credential = createAuthenticator().create(options);
+    const stolen = await other.post('/api/auth/passkey/registration', { credential, forward_url: forwardUrl });
+    expect(stolen.json.code).toBe('passkey_expired');
+    const unverified = createAuthenticator({ flags: 0x01 }).create(options);
+    const refused = await client.post('/api/auth/passkey/registration', { credential: unverified, forward_url: forwardUrl });
+    expect(refused.json.code).toBe('bad_passkey');
+    expect(await stage.query('select 1 from tokens where email = $1', [email])).toEqual([]);
+  });
+});
+
 describe('a sign-in with a passkey', () => {
   test('issues the token of the website, and remembers the account in the browser', async () => {
     const { client, email, authenticator } = await addPasskey();
     const response = await signIn(client, authenticator.get(await challengeOf(client)));
     const token = tokenOf(response.json.redirectUrl);
     const verified = await client.get(`/api/verify-token?token=${token}&domain=${market}`);
-    expect(verified.json).toEqual({ email, valid: true, domain: market });
+    expect(verified.json).toMatchObject({ email, valid: true, domain: market, method: 'passkey' });
     const key = client.cookies.get('auth_key');
     const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${shop}/` });
     expect(again.status).toBe(200);
@@ -322,4 +309,32 @@ describe('the passkeys of an account', () => {
     const actions = await stage.query("select action from audit_log where email = $1 and action like 'passkey%' order by id", [email]);
     expect(actions.map(({ action }) => action)).toEqual(['passkey_added', 'passkey_renamed', 'passkey_removed']);
   });
+});
+
+test('an operator with several hosts has one passkey for all: each host lists the others, and they use its RP ID', async () => {
+  const related = 'https://login.example.net';
+  const home = await stage.start({ PASSKEY_ORIGINS: related });
+  const listed = await home.client().get('/.well-known/webauthn');
+  expect([listed.status, listed.headers['content-type'], listed.json]).toEqual([
+    200,
+    expect.stringMatching(/^application\/json/),
+    { origins: [home.url, related] },
+  ]);
+  expect((await service.client().get('/.well-known/webauthn')).status).toBe(404);
+
+  const elsewhere = await stage.start({ PASSKEY_RP_ID: 'auth.example.com' });
+  const client = newBrowser(elsewhere);
+  const email = freshAddress();
+  const { options } = await offerFor(client, email);
+  expect(options.rp.id).toBe('auth.example.com');
+  const authenticator = openAuthenticator({ origin: elsewhere.url, rpId: 'auth.example.com' });
+  expect((await client.post('/api/auth/passkey/registration', { credential: authenticator.create(options) })).status).toBe(200);
+  const { challenge, rpId } = (await client.post('/api/auth/passkey/challenge')).json;
+  expect(rpId).toBe('auth.example.com');
+  expect((await signIn(client, authenticator.get(challenge))).status).toBe(200);
+  // A signature for another origin is no signature for this one, and neither is one for another RP ID.
+  authenticator.state.origin = service.url;
+  expect((await signIn(client, authenticator.get(await challengeOf(client)))).json.code).toBe('bad_passkey');
+  const here = service.client();
+  expect((await signIn(here, authenticator.get(await challengeOf(here)))).json.code).toBe('bad_passkey');
 });

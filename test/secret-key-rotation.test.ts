@@ -6,6 +6,7 @@ import { migrate } from '../server/db/migrate.ts';
 import { checkSecretKey } from '../server/db/secret-key.ts';
 import { ProviderKeys } from '../server/oidc/keys.ts';
 import { SecretKeys } from '../server/secret-keys.ts';
+import { openAuthenticator } from './authenticator.ts';
 import { type Home, openHome } from './cli/command.ts';
 import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
@@ -127,6 +128,37 @@ test('a sign-in to the portal that began with the former key is completed with t
     () => after.output().includes('SECRET_KEY has replaced SECRET_KEY_PREVIOUS') || after.output(),
   );
   expect((await exchange(at(after, client), codeOf(mail), begun.pkce.codeVerifier)).status).toBe(200);
+  await after.stop();
+});
+
+test('passkeys, and challenges of before, stay valid while SECRET_KEY is replaced and afterwards', async () => {
+  const before = await start({ SECRET_KEY: OLD });
+  const shop = await addWebsite(stage, before);
+  const forward_url = `https://${shop}/`;
+  const authenticator = openAuthenticator({ origin: before.url });
+  const challengeFor = async (client: Client) => (await client.post('/api/auth/passkey/challenge')).json.challenge;
+  const signIn = async (client: Client, challenge: string) =>
+    (await client.post('/api/auth/passkey', { credential: authenticator.get(challenge), forward_url })).status;
+
+  // The options and the challenge are made with the former key, and used with the new one.
+  const [browser, waiting, email] = [before.client(), before.client(), freshAddress()];
+  await browser.post('/api/auth/domain-auth', { email, forward_url, require: 'passkey' });
+  const page = await browser.get((await stage.mailbox.waitFor(email)).link);
+  const { options } = JSON.parse(/id="boot">(.*?)<\/script>/s.exec(page.text)?.[1] ?? '{}').addPasskey;
+  const challenge = await challengeFor(waiting);
+  await before.stop();
+  const during = await start({ ...ROTATING, PUBLIC_URL: before.url });
+  const credential = authenticator.create(options);
+  const created = await at(during, browser).post('/api/auth/passkey/registration', { credential, forward_url });
+  expect(tokenOf(created.json.redirectUrl)).toMatch(/./);
+  expect(await signIn(at(during, waiting), challenge)).toBe(200);
+  const last = await challengeFor(at(during, browser));
+  await waitUntil('the key is replaced', 60_000, () => during.output().includes('SECRET_KEY has replaced SECRET_KEY_PREVIOUS'));
+  await during.stop();
+
+  const after = await start({ SECRET_KEY: NEW, PUBLIC_URL: before.url });
+  expect(await signIn(at(after, browser), last)).toBe(200);
+  expect(await signIn(at(after, waiting), await challengeFor(at(after, waiting)))).toBe(200);
   await after.stop();
 });
 

@@ -51,12 +51,12 @@ const watermark = async () => {
   const [{ rest }] = await stage.query('select (select max(id) from audit_log) - last_audit_id as rest from roll_up');
   return Number(rest);
 };
-const NOTHING = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null };
+const NOTHING = { sent: 0, opened: 0, again: 0, byPasskey: 0, byVerifiedEmail: 0, completed: 0, medianSeconds: null };
 
 /** Returns the expected totals, counted from the whole audit log. */
 const counted = () =>
   stage.query(`select (select count(*) from audit_log where action in ('developer_signed_in', 'application_signed_in')
-      or (action in ('signed_in', 'signed_in_again', 'signed_in_passkey') and (domain is not null or client_id is not null)))::int as logins,
+      or (action in ('signed_in', 'signed_in_again', 'signed_in_passkey', 'signed_in_verified_email') and (domain is not null or client_id is not null)))::int as logins,
     (select count(*) from audit_log a join websites w on w.domain = a.domain and a.at >= coalesce(w.moved_at, w.created_at)
       where action = 'token_verified')::int as completed`);
 const summed = () =>
@@ -90,26 +90,31 @@ describe('the statistics of a website', () => {
     const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${site.domain}/` });
     expect(again.json).toHaveProperty('redirectUrl');
 
+    // By a passkey and by an address that the browser proved, as their sign-ins record it.
+    await addRow('signed_in_passkey', site);
+    await addRow('signed_in_verified_email', site);
+
     // An email that is not opened.
     await requestEmail(service.client(), freshAddress(), `https://${site.domain}/`);
 
-    const expected = { id: site.id, sent: 3, opened: 2, again: 1, completed: 1, medianSeconds: 14 };
-    const total = { sent: 3, opened: 2, openedByCode: 1, again: 1, completed: 1, openIdSent: 0, openIdOpened: 0 };
+    const withoutEmail = { again: 3, byPasskey: 1, byVerifiedEmail: 1 };
+    const expected = { id: site.id, sent: 3, opened: 2, ...withoutEmail, completed: 1, medianSeconds: 14 };
+    const total = { sent: 3, opened: 2, openedByCode: 1, ...withoutEmail, completed: 1, openIdSent: 0, openIdOpened: 0 };
     const median = { all: 14, link: 14, code: 40 };
     expect(await statsOf(ann, site.id)).toEqual(expected);
     expect(await historyOf(ann, site.id)).toMatchObject({ total, median });
-    expect(await today()).toBe(before + 3);
+    expect(await today()).toBe(before + 5);
     expect(await rollUpNow()).toBe(true);
     expect(await watermark()).toBe(0);
     expect(await statsOf(ann, site.id)).toEqual(expected);
     expect(await historyOf(ann, site.id)).toMatchObject({ total, median });
-    expect(await today()).toBe(before + 3);
-    expect(await overviewOf(ann)).toEqual({ totalLogins: 3, activeApplications: 0, apiRequests: 0, uptimePercent: null });
+    expect(await today()).toBe(before + 5);
+    expect(await overviewOf(ann)).toEqual({ totalLogins: 5, activeApplications: 0, apiRequests: 0, uptimePercent: null });
 
     // Half of the rows before a roll-up, half after it.
     await visitorToken(stage, service.client(), site.domain);
     expect(await statsOf(ann, site.id)).toMatchObject({ sent: 4, opened: 3, medianSeconds: 14 });
-    expect((await overviewOf(ann)).totalLogins).toBe(4);
+    expect((await overviewOf(ann)).totalLogins).toBe(6);
   });
 
   test('are not visible to other accounts', async () => {

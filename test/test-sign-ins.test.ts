@@ -44,7 +44,7 @@ test('the token of a test sign-in is valid once, for those who manage the websit
   const elsewhere = await other.client.post(`/api/websites/${neighbor.id}/test-token`, { token });
   expect(elsewhere.json).toEqual({ email: null, valid: false, reason: 'other_domain' });
 
-  expect((await verifyTest(token)).json).toEqual({ email, valid: true, domain: website.domain });
+  expect((await verifyTest(token)).json).toMatchObject({ email, valid: true, domain: website.domain, method: 'link' });
   expect((await verifyTest(token)).json).toEqual({ email: null, valid: false, reason: 'used' });
   expect((await verifyTest('x'.repeat(43))).json).toEqual({ email: null, valid: false, reason: 'unknown' });
 });
@@ -62,7 +62,12 @@ test('a remembered account tests without an email', async () => {
   await testToken(email, client);
   const key = decodeURIComponent(client.cookies.get('auth_key') ?? '');
   const { json } = await client.post('/api/auth/validate-key', { email, key, forward_url: pageOf(website.domain) });
-  expect((await verifyTest(tokenOf(json.redirectUrl))).json).toEqual({ email, valid: true, domain: website.domain });
+  expect((await verifyTest(tokenOf(json.redirectUrl))).json).toMatchObject({
+    email,
+    valid: true,
+    domain: website.domain,
+    method: 'remembered',
+  });
 });
 
 test('only the test page of a registered website can be a forward_url in the portal', async () => {

@@ -5,8 +5,8 @@ import { Client } from './client.ts';
 /** A website that uses the service. */
 export type TestWebsite = {
   url: string;
-  /** Returns the URL of the sign-in page with a forward_url of this website. */
-  signInUrl(language?: string): string;
+  /** Returns the URL of the sign-in page with a forward_url of this website. @param more parameters */
+  signInUrl(language?: string, more?: Record<string, string>): string;
   close(): Promise<void>;
 };
 
@@ -19,13 +19,16 @@ export async function openTestWebsite(serviceUrl: string): Promise<TestWebsite> 
     const result = token ? (await service.get(`/api/verify-token?token=${encodeURIComponent(token)}&domain=localhost`)).json : null;
     const text = result === null ? 'Please sign in' : result.valid ? `Hello ${result.email}` : `Refused: ${result.reason}`;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    response.end(`<!doctype html><title>A shop</title><h1>${text}</h1><p id="referrer">${request.headers.referer ?? 'no referrer'}</p>`);
+    response.end(
+      `<!doctype html><title>A shop</title><h1>${text}</h1><p id="method">${result?.method}</p><p id="referrer">${request.headers.referer ?? 'no referrer'}</p>`,
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://localhost:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    signInUrl: (language = 'en') => `${serviceUrl}/auth?${new URLSearchParams({ forward_url: `${url}/welcome?from=shop`, language })}`,
+    signInUrl: (language = 'en', more = {}) =>
+      `${serviceUrl}/auth?${new URLSearchParams({ forward_url: `${url}/welcome?from=shop`, language, ...more })}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

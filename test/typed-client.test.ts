@@ -55,6 +55,8 @@ test('signs in a developer, adds a website and signs in its visitor with the typ
     email: address,
     valid: true,
     domain: site.domain,
+    method: 'link',
+    at: expect.any(String),
   });
 
   const moved = await api.updateWebsite({ id: site.id, domain: freshDomain() });

@@ -24,7 +24,7 @@ describe('a visitor', () => {
     const location = await openLink(client, mail);
     expect(location.startsWith(`https://${shop}/welcome?from=home&token=`)).toBe(true);
     expect(location.endsWith('#top')).toBe(true);
-    expect((await verify(tokenOf(location))).json).toEqual({ email, valid: true, domain: shop });
+    expect((await verify(tokenOf(location))).json).toEqual({ email, valid: true, domain: shop, method: 'link', at: expect.any(String) });
     expect((await verify(tokenOf(location))).json).toEqual({ email: null, valid: false, reason: 'used' });
   });
 
@@ -35,7 +35,12 @@ describe('a visitor', () => {
     expect(code).toMatch(/^\d{6}$/);
     const response = await client.post('/api/auth/email-code', { email, code: `${code.slice(0, 3)} ${code.slice(3)}` });
     expect(response.status).toBe(200);
-    expect((await verify(tokenOf(response.json.redirectUrl), `&domain=www.${shop}`)).json).toEqual({ email, valid: true, domain: shop });
+    expect((await verify(tokenOf(response.json.redirectUrl), `&domain=www.${shop}`)).json).toMatchObject({
+      email,
+      valid: true,
+      domain: shop,
+      method: 'code',
+    });
   });
 
   test('must enter the address when the link is opened in another browser', async () => {
@@ -48,7 +53,7 @@ describe('a visitor', () => {
     const t = new URL(mail.link).searchParams.get('t');
     expect((await second.post('/api/auth/confirm-link', { t, email: freshAddress('eve') })).status).toBe(400);
     const confirmed = await second.post('/api/auth/confirm-link', { t, email: email.toUpperCase() });
-    expect((await verify(tokenOf(confirmed.json.redirectUrl))).json).toEqual({ email, valid: true, domain: shop });
+    expect((await verify(tokenOf(confirmed.json.redirectUrl))).json).toMatchObject({ email, valid: true, domain: shop, method: 'link' });
     // The first browser is told that the link was opened, and is not signed in.
     expect((await first.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'opened_elsewhere' });
     expect((await first.get('/api/user/me')).status).toBe(401);

@@ -72,7 +72,15 @@ test('sorts by name with numbers in their order, and by sign-ins', async () => {
   ]);
   const { websites } = await search('?sort=sign-ins&limit=4');
   expect(websites.map(({ domain }) => domain)).toEqual(['site-7.example', 'site-8.example', 'site-9.example', 'xn--bcher-kva.example']);
-  expect(websites[0].stats).toEqual({ sent: 5, opened: 993, again: 2, completed: 3, medianSeconds: null });
+  expect(websites[0].stats).toEqual({
+    sent: 5,
+    opened: 993,
+    again: 2,
+    byPasskey: 0,
+    byVerifiedEmail: 0,
+    completed: 3,
+    medianSeconds: null,
+  });
   expect((await search('?q=site-7.')).websites[0].stats).toEqual(websites[0].stats);
 });
 

@@ -161,7 +161,7 @@ export const verify: CommandSpec = {
     'Reads the token from stdin with `-`, or prompts for it without showing it. An argument is visible in the process list and in the history of your shell; one that begins with - needs -- before it. With EMAILAUTH_TOKEN only tokens of your own websites are valid.',
   flags: { '--domain <domain>': 'the website of the token; a token for another one is refused without being used up' },
   examples: ['verify', 'verify - --domain shop.example < token.txt', 'verify --json -- "$TOKEN"'],
-  json: '{email,valid,domain} or {email,valid,reason}',
+  json: '{email,valid,domain,method,at} or {email,valid,reason}',
   exits: { 10: 'the token is not valid' },
   async run(context, [given], { domain }) {
     const { terminal } = context;
@@ -169,11 +169,27 @@ export const verify: CommandSpec = {
     const isSignedIn = (await context.credentials()).callerAt(await context.host()) !== null;
     const client = isSignedIn ? (await context.signedIn()).client : await context.anonymous();
     const result = await client.verifyTokenByPost({ token, domain });
-    terminal.result(result, result.valid ? `${result.email} signed in at ${result.domain}.` : `Not valid. ${REASONS[result.reason]}`);
+    terminal.result(result, result.valid ? formatSignIn(result) : `Not valid. ${REASONS[result.reason]}`);
     if (result.valid) terminal.note('The token is used up: the website can no longer verify it.');
     return result.valid ? EXIT.ok : EXIT.negative;
   },
 };
+
+/** How a visitor signed in; a service of an earlier version does not say it. */
+const METHODS: Readonly<Record<SignIn['method'], string>> = {
+  link: 'by the link of an email',
+  code: 'by the code of an email',
+  remembered: 'with a remembered account',
+  passkey: 'with a passkey',
+  verified_email: 'with an address that the browser proved',
+};
+
+type SignIn = Extract<Output<'verifyToken'>, { valid: true }>;
+
+function formatSignIn({ email, domain, method, at }: SignIn): string {
+  const how = METHODS[method];
+  return how ? `${email} signed in at ${domain} ${how}.\nThe address was proven at ${at}.` : `${email} signed in at ${domain}.`;
+}
 
 async function readToken({ terminal }: Context, given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '-') return given;

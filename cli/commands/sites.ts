@@ -69,7 +69,7 @@ export const sitesAdd: CommandSpec = {
 
 type SiteStats = Omit<Output<'websiteStats'>[number], 'id'>;
 
-const NO_STATS: SiteStats = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null };
+const NO_STATS: SiteStats = { sent: 0, opened: 0, again: 0, byPasskey: 0, byVerifiedEmail: 0, completed: 0, medianSeconds: null };
 
 export const sitesGet: CommandSpec = {
   usage: 'sites get <domain>',
@@ -94,11 +94,14 @@ export const sitesGet: CommandSpec = {
   },
 };
 
-function formatStats({ sent, opened, again, completed, medianSeconds }: SiteStats): string {
+/** A service of an earlier version counts passkeys with remembered accounts. */
+function formatStats({ sent, opened, again, byPasskey = 0, byVerifiedEmail = 0, completed, medianSeconds }: SiteStats): string {
   const rows: [string, number][] = [
     ['emails requested', sent],
     ['links opened and codes entered', opened],
-    ['remembered accounts, without an email', again],
+    ['passkeys, without an email', byPasskey],
+    ...(byVerifiedEmail > 0 ? [['addresses that the browser proved, without an email', byVerifiedEmail] as [string, number]] : []),
+    ['remembered accounts, without an email', again - byPasskey - byVerifiedEmail],
     ['tokens that the website verified', completed],
   ];
   const digits = Math.max(...rows.map(([, count]) => count.toLocaleString('en').length));

@@ -4,7 +4,7 @@ import type { Client } from '../../contract/client.ts';
 import { WebsiteEvent } from '../../contract/events.ts';
 import { MAX_EVENT_AGE_SECONDS, STATS_DAYS } from '../../contract/limits.ts';
 import { maskEmail, secondsOf } from '../../contract/rules.ts';
-import { VerifyRequest } from '../../contract/signin.ts';
+import { signInMethods, VerifyRequest } from '../../contract/signin.ts';
 import { WebsiteStats } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { hasCode, refusal } from '../result.ts';
@@ -27,6 +27,7 @@ const MISSING: Readonly<Record<string, string>> = {
   requested: 'The mail server has not accepted the email yet.',
   mail_accepted: 'The link has not been opened and no code entered: let the person look for the email, also in the spam folder.',
   opened: UNVERIFIED,
+  address_proven: 'The visitor has not created a passkey on the page that asks for it.',
   remembered: UNVERIFIED,
   passkey: UNVERIFIED,
   verified_email: UNVERIFIED,
@@ -122,14 +123,18 @@ export const verifyToken = defineTool({
     email: z.string().nullable().describe('The address that signed in; null: the token is not valid'),
     valid: z.boolean(),
     domain: z.string().nullable().describe('The website that the token was for; null: the token is not valid'),
+    method: z.enum(signInMethods).optional().describe('How the visitor signed in'),
+    at: z.string().optional().describe('When the visitor proved the address; for a remembered account, before this sign-in'),
     reason: z.enum(['used', 'expired', 'unknown', 'other_domain']).optional().describe('Why it is not valid'),
   }),
   async run(input, { client }, signal) {
     const result = await client.verifyTokenByPost(input, { signal });
     return result.valid ? result : { ...result, domain: null };
   },
-  text: ({ email, domain, reason }) =>
-    reason ? `Not valid. ${REASONS[reason]}` : `Valid: ${email} signed in at ${domain}. The token is used up.`,
+  text: ({ email, domain, method, at, reason }) =>
+    reason
+      ? `Not valid. ${REASONS[reason]}`
+      : `Valid: ${email} signed in at ${domain} (method ${method}, address proven at ${at}). The token is used up.`,
 });
 
 const SiteStats = WebsiteStats.omit({ id: true }).extend({ domain: z.string() });
@@ -161,8 +166,8 @@ export const getStats = defineTool({
   },
   text({ days, account, sites }) {
     const lines = sites.map(
-      ({ domain, sent, opened, again, completed, medianSeconds }) =>
-        `${domain}: ${sent} emails, ${opened} opened${medianSeconds === null ? '' : ` after ${Math.round(medianSeconds)} s (median)`}, ${again} with remembered accounts, ${completed} tokens verified.`,
+      ({ domain, sent, opened, again, byPasskey, byVerifiedEmail, completed, medianSeconds }) =>
+        `${domain}: ${sent} emails, ${opened} opened${medianSeconds === null ? '' : ` after ${Math.round(medianSeconds)} s (median)`}, ${byPasskey} with passkeys, ${byVerifiedEmail} with emails that the browser verified, ${again - byPasskey - byVerifiedEmail} with remembered accounts, ${completed} tokens verified.`,
     );
     return [`${account.totalLogins} sign-ins in the last ${days} days.`, ...(lines.length > 0 ? lines : ['There is no website yet.'])].join(
       '\n',

@@ -17,6 +17,7 @@ import { BEGIN_SIGN_OUT, END_PROVIDER_ACCESS, endProviderSessions } from './sign
 const VISITOR_ACTIONS = [
   'sign_in_requested',
   'signed_in',
+  'address_proven',
   'signed_in_again',
   'signed_in_passkey',
   'signed_in_verified_email',

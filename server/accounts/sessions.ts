@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type pg from 'pg';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
+import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { ApiKeyBearers } from '../api-keys/bearers.ts';
@@ -10,7 +11,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { bearerOf } from '../http/reading.ts';
 import type { Identity } from '../http/serve.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
-import { type Browser, createAuthKey, deviceLabelOf, type NewSession, SESSION_SECONDS } from './browser.ts';
+import { type Browser, createAuthKey, deviceLabelOf, type NewSession, REMEMBERED_LIFE, SESSION_SECONDS } from './browser.ts';
 import { BEGIN_SESSION_CHANGE, endProviderSessions, LOCK_LOGOUT, notBeingSignedOut } from './sign-outs.ts';
 
 /** Returns the public id of a device: the first 16 bytes of the hash of its cookie, in hex so that a command never reads it as a flag. */
@@ -108,7 +109,7 @@ type Issue = {
 type Grant = {
   /** Of the prepared statement. */
   name: string;
-  /** Returns one row with `email`, or none. Its parameters begin at $8, after the columns of Issue. */
+  /** Returns one row with `email` and `proven_at`, or none. Its parameters begin at $8, after the columns of Issue. */
   person: string;
   values: unknown[];
 };
@@ -119,7 +120,7 @@ type PortalToken = { hash: Buffer; browser: Buffer; confirmed: boolean };
 /** `clientId`: the session is an application's token. */
 type SessionUser = { id: string; email: string; name: string | null; clientId: string | null };
 
-// From the row of the CTE `person` (email) come the account, its session and its key; its websites count as claimed. The other
+// From the row of the CTE `person` (email, and proven_at when the address was proven before this sign-in) come the account, its session and its key; its websites count as claimed. The other
 // sessions of the browser end. $1…$7: the columns of Issue.
 const ISSUE = `
 account as (
@@ -134,7 +135,7 @@ replaced as (
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select $4, $3, $6, email, $5, now() + interval '400 days' from person
+  select $4, $3, $6, email, $5, coalesce(proven_at, now()) + ${REMEMBERED_LIFE} from person
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
@@ -150,7 +151,7 @@ const PORTAL_TOKEN = `
   update tokens set used_at = now()
   where hash = $8 and domain is null and host is null and used_at is null and expires_at > now() and ($10 or browser = $9)
     and ${notBeingSignedOut('email')}
-  returning email`;
+  returning email, coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds') as proven_at`;
 
 const FIND_PORTAL_TOKEN =
   'select email from tokens where hash = $1 and domain is null and host is null and used_at is null and expires_at > now()';

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
+import { REMEMBERED_LIFE } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
+import { METHOD_CODES } from '../signin/methods.ts';
 
 /** A sign-in with an address that its issuer has verified. */
 export type VerifiedSignIn = {
@@ -27,12 +29,12 @@ with used as (
   on conflict do nothing returning hash
 ),
 issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at)
-  select $6, $3, $5, $2, $7, now() + interval '${TOKEN_SECONDS} seconds' from used
+  insert into tokens (hash, domain, host, email, browser, expires_at, method)
+  select $6, $3, $5, $2, $7, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.verified_email}' from used
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select $10, $8, $9, $2, $11, now() + interval '400 days' from used
+  select $10, $8, $9, $2, $11, now() + ${REMEMBERED_LIFE} from used
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),

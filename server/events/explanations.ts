@@ -11,6 +11,9 @@ const AUDITED = {
   requested: info('A sign-in email was requested.'),
   opened: info('The visitor opened the link or entered the code, and went back to the website with a token.'),
   'opened code': info('The visitor entered the code, and went back to the website with a token.'),
+  address_proven: info(
+    'The visitor opened the link or entered the code. The website accepts only a passkey, so the page asks the visitor to add one; there is no token yet.',
+  ),
   remembered: info('A remembered account signed in without an email, and went back to the website with a token.'),
   passkey: info('The visitor signed in with a passkey, without an email, and went back to the website with a token.'),
   verified_email: info('The browser of the visitor proved the address, without an email, and went back to the website with a token.'),

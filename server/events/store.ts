@@ -71,6 +71,7 @@ union all select client_id from applications where user_id = $4 and ($3::text is
 export const AUDIT_KINDS: readonly (readonly [action: string, kind: string])[] = [
   ['sign_in_requested', 'requested'],
   ['signed_in', 'opened'],
+  ['address_proven', 'address_proven'],
   ['signed_in_again', 'remembered'],
   ['signed_in_passkey', 'passkey'],
   ['signed_in_verified_email', 'verified_email'],

@@ -3,6 +3,7 @@ import { parse } from 'cookie';
 import type { Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
+import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { AuthorizationStep, SignInPage, SignInSteps } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
@@ -11,6 +12,7 @@ import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { queryOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
+import type { Conditions } from '../signin/methods.ts';
 import type { InteractionTargets, SignInMethod } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
@@ -43,6 +45,7 @@ export type ReadSteps = (
     query: Query;
     language: LanguageCode;
     target: { kind: 'oidc'; mark: string };
+    conditions: Conditions;
     hint: string | undefined;
     posted: Posted | undefined;
   },
@@ -66,7 +69,7 @@ export class Interactions {
       redirectUri: await this.#redirectUriOf(params),
       url: this.#parts.publicUrl + interactionPath(uid),
       tokenHost: Object.fromEntries(METHODS.map((method) => [method, tokenMark(uid, method)])) as Record<SignInMethod, string>,
-      mustBeFresh: mustBeFresh(prompt.reasons),
+      conditions: conditionsOf({ params, prompt }),
     };
   }
 
@@ -151,7 +154,8 @@ export class Interactions {
     )
       return false;
     const signedIn = await spendToken(this.#parts.core, uid, digest(token), digest(attempt));
-    if (!signedIn || (signedIn.method === 'remembered' && mustBeFresh(prompt.reasons))) return false;
+    const { maxAge } = conditionsOf(interaction);
+    if (!signedIn || (signedIn.method === 'remembered' && maxAge !== null && signedIn.age >= maxAge)) return false;
     const { email, method } = signedIn;
     const names = cookieNames(this.#parts.secure);
     const cookies = parse(request.headers.cookie ?? '');
@@ -160,7 +164,9 @@ export class Interactions {
     // A sign-in ends the session that the browser had with another account.
     if (current?.accountId && !isSame) await current.destroy();
     const locale = pageLanguage(request, params.ui_locales);
-    const login = { accountId: email, acr: EMAIL_ACR, amr: [...AMR[method]] };
+    // A remembered account was authenticated when its address was proven.
+    const ts = method === 'remembered' ? { ts: Math.floor(Date.now() / 1000 - signedIn.age) } : {};
+    const login = { accountId: email, acr: EMAIL_ACR, amr: [...AMR[method]], ...ts };
     const payload = { ...interaction, result: { select_account: {}, login, locale }, ...(!isSame && { session: undefined }) };
     interactionResults.set(request, { uid, payload });
     const kept = Object.entries(cookies).filter(([name]) => name !== names.resume && (isSame || name !== names.session));
@@ -186,17 +192,18 @@ export class Interactions {
       step: 'sign_in',
       email: hint ?? null,
       chooseAccount: prompt.name === 'select_account',
-      mustBeFresh: mustBeFresh(prompt.reasons),
     };
     const ofInteraction = { kind: 'oidc', mark: tokenMark(uid, 'email') } as const;
-    const page = { base: interactionPath(uid), query: queryOf(request), language, target: ofInteraction, hint, posted };
+    const conditions = conditionsOf(interaction);
+    const page = { base: interactionPath(uid), query: queryOf(request), language, target: ofInteraction, conditions, hint, posted };
     return { language, target, authorization, steps: await this.#parts.readSteps(request, page) };
   }
 }
 
-/** Whether the application requests a new authentication (OpenID Connect Core §3.1.2.1: prompt=login, max_age). */
-function mustBeFresh(reasons: readonly string[]): boolean {
-  return reasons.includes('login_prompt') || reasons.includes('max_age');
+/** Returns how new the authentication has to be that an application requests (OpenID Connect Core §3.1.2.1: prompt=login, max_age). */
+function conditionsOf({ params, prompt }: Pick<Interaction, 'params' | 'prompt'>): Conditions {
+  if (prompt.reasons.includes('login_prompt')) return { maxAge: 0, passkey: false };
+  return { maxAge: params.max_age === undefined ? null : Number(params.max_age), passkey: false };
 }
 
 /** Returns the scopes that a consent prompt is about. */
@@ -215,7 +222,7 @@ const SPEND = `
 update tokens set used_at = now()
 where hash = $1 and browser = $2 and host = any($3) and domain is null and used_at is null and expires_at > now()
   and ${notBeingSignedOut('email')}
-returning email, host`;
+returning email, host, extract(epoch from now() - coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds'))::float8 as age`;
 
 /**
  * Returns what the token of a sign-in is for, in the column of its host: an interaction, and how the person was identified. The id of
@@ -223,16 +230,16 @@ returning email, host`;
  */
 const tokenMark = (uid: string, method: SignInMethod) => `interaction ${method} ${digest(uid).toString('base64url')}`;
 
-/** Spends the token of a sign-in, once. Returns who signed in and how, or null. */
+/** Spends the token of a sign-in, once. Returns who signed in, how, and how many seconds ago the address was proven; or null. */
 async function spendToken(
   core: Database['core'],
   uid: string,
   token: Buffer,
   browser: Buffer,
-): Promise<{ email: string; method: SignInMethod } | null> {
+): Promise<{ email: string; method: SignInMethod; age: number } | null> {
   const marks = METHODS.map((method) => tokenMark(uid, method));
-  type Row = { email: string; host: string };
+  type Row = { email: string; host: string; age: number };
   const { rows } = await core.query<Row>({ name: 'oidc-spend-token', text: SPEND, values: [token, browser, marks] });
   const [row] = rows;
-  return row ? { email: row.email, method: METHODS[marks.indexOf(row.host)] } : null;
+  return row ? { email: row.email, method: METHODS[marks.indexOf(row.host)], age: row.age } : null;
 }

@@ -103,9 +103,20 @@ export function openApiOf(publicUrl: string): () => Promise<object> {
 
 const RESOURCE_NAMES: Record<Resource, string> = { mcp: 'MCP server of Email Auth', api: 'API of Email Auth' };
 
-/** Metadata of the resources (RFC 9728), by which a client finds the authorization server. Pages of other origins may read it. */
-export function protectedResourcesRouter({ publicUrl, headers }: { publicUrl: string; headers: Record<string, string> }): Router {
+type WellKnownParts = { publicUrl: string; passkeyOrigins: readonly string[]; headers: Record<string, string> };
+
+/**
+ * Metadata of the resources (RFC 9728), by which a client finds the authorization server, and the other origins that may use the
+ * passkeys of this host (Related Origin Requests, WebAuthn Level 3 §5.11). Pages of other origins may read them.
+ */
+export function wellKnownRouter({ publicUrl, passkeyOrigins, headers }: WellKnownParts): Router {
   const router = Router();
+  if (passkeyOrigins.length > 0) {
+    const body = JSON.stringify({ origins: [publicUrl, ...passkeyOrigins] });
+    router.get('/.well-known/webauthn', (_, response) => {
+      response.set({ ...headers, ...READABLE, 'Content-Type': 'application/json' }).send(body);
+    });
+  }
   for (const resource of Object.keys(RESOURCE_NAMES) as Resource[]) {
     const body = JSON.stringify({
       resource: resourceUri(publicUrl, resource),

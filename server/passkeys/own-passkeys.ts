@@ -5,9 +5,9 @@ import type { Database } from '../db/database.ts';
 import type { Passkey } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { countSignIn } from '../metrics/metrics.ts';
-import type { Passkeys } from './passkeys.ts';
+import { type Passkeys, rpIdOf } from './passkeys.ts';
 
-type Parts = { database: Pick<Database, 'orm'>; publicUrl: string };
+type Parts = { database: Pick<Database, 'orm'>; publicUrl: string; rpId: string | null };
 
 /** The passkeys of an account, as their owner lists, renames and removes them. */
 export class OwnPasskeys {
@@ -19,10 +19,11 @@ export class OwnPasskeys {
 
   /** Returns the passkeys in the order in which they were added. */
   async list({ email }: Account): Promise<Output<'listPasskeys'>> {
-    const { Passkey } = await this.#parts.database.orm();
+    const { database, publicUrl, rpId } = this.#parts;
+    const { Passkey } = await database.orm();
     const passkeys = await Passkey.findAll({ where: { email }, order: [['createdAt', 'asc']] });
     return {
-      rpId: new URL(this.#parts.publicUrl).hostname,
+      rpId: rpIdOf(publicUrl, rpId) ?? '',
       userHandle: passkeys[0]?.userHandle.toString('base64url') ?? null,
       passkeys: passkeys.map(present),
     };
@@ -71,14 +72,17 @@ function present({ id, name, credentialId, backedUp, createdAt, lastUsedAt }: Pa
 /** Binds the calls of passkeys. */
 export function passkeyRoutes(passkeys: Passkeys, own: OwnPasskeys): Served[] {
   return [
-    serve('passkeyChallenge', (_, { cookies }) => ({ challenge: passkeys.challenge(cookies) })),
+    serve('passkeyChallenge', (_, { cookies }) => passkeys.challenge(cookies)),
     serve('passkeySignIn', async (input, caller) => {
       const { cookies } = caller;
       const { email, authKey, redirectUrl } = await countSignIn('passkey', passkeys.signIn(input, browserOf(caller, 'renew'), cookies));
       if (authKey !== null) rememberAccount(cookies, email, authKey);
       return { redirectUrl };
     }),
-    serve('registerPasskey', (input, caller) => passkeys.register(input, browserOf(caller), caller.cookies)),
+    serve('registerPasskey', (input, caller) => {
+      const registered = passkeys.register(input, browserOf(caller), caller.cookies);
+      return input.forward_url === undefined ? registered : countSignIn('passkey', registered);
+    }),
     serve('listPasskeys', (_, { account }) => own.list(account)),
     serve('renamePasskey', (input, { account }) => own.rename(account, input)),
     serve('removePasskey', ({ id }, { account }) => own.remove(account, id)),

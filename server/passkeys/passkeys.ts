@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { PASSKEY_CHALLENGE_SECONDS } from '../../contract/limits.ts';
-import type { PasskeyCreationOptions, SignInBoot } from '../../contract/pages.ts';
+import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Browser, bindToBrowser, boundBrowser, createAuthKey, deviceLabelOf, deviceNamesOf } from '../accounts/browser.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -13,9 +13,10 @@ import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { type SecretKeys, SignedValues } from '../secret-keys.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
+import type { AddressProven } from '../signin/opener.ts';
 import { type TargetParts, tokenTargetOf } from '../signin/quick-login.ts';
 import { withCode, withToken } from '../signin/target.ts';
-import type { PasskeyStore, StoredPasskey } from './store.ts';
+import type { KnownPasskey, PasskeyStore, StoredPasskey } from './store.ts';
 
 const PRODUCT = 'Email Auth';
 const CREATE_TIMEOUT_MS = 120_000;
@@ -25,6 +26,8 @@ const ALGORITHMS = [-8, -7, -257];
 
 type Parts = TargetParts & {
   publicUrl: string;
+  /** PASSKEY_RP_ID; null: the host of `publicUrl`. */
+  rpId: string | null;
   secretKeys: SecretKeys;
   store: PasskeyStore;
   limits: Pick<Limits, 'hit' | 'refuseBlocked'>;
@@ -51,17 +54,18 @@ export class Passkeys {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#challenges = new SignedValues(parts.secretKeys, 'passkeys');
-    this.#rpId = rpIdOf(parts.publicUrl);
+    this.#rpId = rpIdOf(parts.publicUrl, parts.rpId);
   }
 
   /** Returns what a sign-in page needs for passkeys, and sets the cookie to which its challenge is bound; undefined where there are none. */
   ofPage(cookies: Cookies): SignInBoot['passkey'] {
-    return this.#rpId === null ? undefined : { challenge: this.challenge(cookies), known: cookies.get('passkeys') !== undefined };
+    if (this.#rpId === null) return undefined;
+    return { ...this.challenge(cookies), known: cookies.get('passkeys') !== undefined };
   }
 
-  /** Returns a challenge for a sign-in in this browser. It is not stored until it is used. */
-  challenge(cookies: Cookies): string {
-    return this.#issue('get', { browser: bindToBrowser(cookies) });
+  /** Returns a challenge for a sign-in in this browser, and the RP ID. It is not stored until it is used. */
+  challenge(cookies: Cookies): Output<'passkeyChallenge'> {
+    return { challenge: this.#issue('get', { browser: bindToBrowser(cookies) }), rpId: this.#rpId ?? '' };
   }
 
   /**
@@ -154,17 +158,22 @@ export class Passkeys {
   async offer(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> {
     if (this.#rpId === null || cookies.get('passkey_ready') !== '1' || cookies.get('passkey_later') !== undefined) return null;
     try {
-      return await this.#optionsFor(cookies, email);
+      const passkeys = await this.#parts.store.ofAddress(email);
+      const known = knownIn(cookies);
+      return passkeys.some(({ id }) => known.includes(id)) ? null : await this.#optionsFor(cookies, email, passkeys);
     } catch (error) {
       this.#parts.log.warn({ error: String(error) }, 'passkeys: no passkey was offered');
       return null;
     }
   }
 
-  async #optionsFor(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> {
-    const passkeys = await this.#parts.store.ofAddress(email);
-    const known = knownIn(cookies);
-    if (passkeys.some(({ id }) => known.includes(id))) return null;
+  /** Returns what the page needs on which a visitor adds a passkey, after an email, to sign in to a website that accepts nothing else. */
+  async require(cookies: Cookies, { email, forwardUrl, again }: AddressProven): Promise<RequiredPasskey> {
+    const passkeys = this.#rpId === null ? null : await this.#parts.store.ofAddress(email);
+    return { email, options: passkeys && (await this.#optionsFor(cookies, email, passkeys)), forwardUrl, again };
+  }
+
+  async #optionsFor(cookies: Cookies, email: string, passkeys: KnownPasskey[]): Promise<PasskeyCreationOptions> {
     const userHandle = passkeys[0]?.userHandle ?? randomBytes(32);
     const challenge = { browser: bindToBrowser(cookies), email, userHandle: userHandle.toString('base64url') };
     const { generateRegistrationOptions } = await import('@simplewebauthn/server');
@@ -185,16 +194,19 @@ export class Passkeys {
   }
 
   /**
-   * Adds a passkey with the options of `offer`, and sends an email about it to its address.
-   * @throws Fault passkey_expired, bad_passkey, rate_limited
+   * Adds a passkey with the options of `offer` or `require`, sends an email about it to its address, and signs in with it where
+   * a forward_url is given: the address was proven for these options, and the person verified.
+   * @throws Fault passkey_expired, bad_passkey, bad_forward_url, rate_limited
    */
   async register(
-    { credential, language }: Parsed<'registerPasskey'>,
+    { credential, language, forward_url }: Parsed<'registerPasskey'>,
     browser: Browser,
     cookies: Cookies,
   ): Promise<Output<'registerPasskey'>> {
     const { store, outbox, limits } = this.#parts;
     limits.refuseBlocked('failed_passkeys', browser.clientAddress);
+    const target = forward_url === undefined ? null : await tokenTargetOf(this.#parts, { forward_url }, 'synced');
+    const token = randomSecret();
     const { hash, value } = this.#read('create', credential.response.clientDataJSON, cookies);
     const { email, userHandle } = value as CreationChallenge;
     const created = await this.#verifyNew(credential);
@@ -220,11 +232,12 @@ export class Passkeys {
       aaguid,
       name,
       mail: { id: mailId, language, data, leaseSeconds: FIRST_LEASE_SECONDS },
+      signIn: target && { tokenHash: digest(token), domain: target.domain, host: target.host, browser: digest(browser.attempt) },
     });
     if (!added) throw new Fault('passkey_expired');
     outbox.handOver({ id: mailId, kind: 'passkey_added', recipient: email, language, data, requestId: browser.requestId });
     remember(cookies, id);
-    return { success: true, name };
+    return { success: true, name, ...(target && { redirectUrl: withToken(target.forwardUrl, token) }) };
   }
 
   async #verifyNew({ response, ...credential }: Parsed<'registerPasskey'>['credential']) {
@@ -270,10 +283,10 @@ export class Passkeys {
   }
 }
 
-/** Returns the RP ID of a service, its host; null for an IP address. */
-function rpIdOf(publicUrl: string): string | null {
+/** Returns the RP ID of a service, its host unless another one is set; null for an IP address. */
+export function rpIdOf(publicUrl: string, set: string | null): string | null {
   const { hostname } = new URL(publicUrl);
-  return isIP(hostname) > 0 || hostname.startsWith('[') ? null : hostname;
+  return isIP(hostname) > 0 || hostname.startsWith('[') ? null : (set ?? hostname);
 }
 
 const ID = /^[0-9a-f-]{36}$/;

@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { MAX_PASSKEYS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
+import { REMEMBERED_LIFE } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
+import { METHOD_CODES } from '../signin/methods.ts';
 
 /** A passkey as a sign-in reads it. */
 export type StoredPasskey = {
@@ -49,6 +51,8 @@ export type NewPasskey = {
   aaguid: string;
   name: string;
   mail: { id: string; language: string; data: Record<string, string>; leaseSeconds: number };
+  /** The token with which the visitor goes on; null: nobody is signed in. */
+  signIn: { tokenHash: Buffer; domain: string | null; host: string | null; browser: Buffer } | null;
 };
 
 /** The attempt of a program that waits for its authorization code. */
@@ -74,12 +78,12 @@ with used as (
   returning email
 ),
 issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at)
-  select $7, $4, $6, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used where $7::bytea is not null
+  insert into tokens (hash, domain, host, email, browser, expires_at, method)
+  select $7, $4, $6, email, $8, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.passkey}' from used where $7::bytea is not null
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select $11, $9, $10, email, $12, now() + interval '400 days' from used where $7::bytea is not null
+  select $11, $9, $10, email, $12, now() + ${REMEMBERED_LIFE} from used where $7::bytea is not null
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
@@ -96,7 +100,8 @@ where id = $1 and email = $2 and kind = 'app' and client_id = '${CLI_CLIENT_ID}'
 const OF_ADDRESS = `
 select id, credential_id as "credentialId", user_handle as "userHandle", transports from passkeys where email = $1 order by created_at`;
 
-// All passkeys of an address have one user handle, since an authenticator keeps one passkey for each.
+// All passkeys of an address have one user handle, since an authenticator keeps one passkey for each. $1…$12: the columns, $13…$16: the
+// email, $17…$20: hash of the token, its domain, host and browser.
 const ADD = `
 with challenge as (insert into passkey_challenges (hash) values ($1) on conflict do nothing returning hash),
 added as (
@@ -106,7 +111,16 @@ added as (
     and (select count(*) from passkeys where email = $4) < ${MAX_PASSKEYS}
   on conflict (credential_id) do nothing returning email
 ),
-audit as (insert into audit_log (action, email) select 'passkey_added', email from added)
+issued as (
+  insert into tokens (hash, domain, host, email, browser, expires_at, method)
+  select $17, $18, $19, email, $20, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.passkey}' from added where $17::bytea is not null
+),
+audit as (
+  insert into audit_log (action, email, domain)
+  select 'passkey_added', email, null from added
+  union all
+  select 'signed_in_passkey', email, $18 from added where $17::bytea is not null
+)
 insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
 select $13, 'passkey_added', email, $14, $15, now() + make_interval(secs => $16), now() + interval '2 days' from added`;
 
@@ -155,13 +169,17 @@ export class PasskeyStore {
   }
 
   /** Adds a passkey with its audit row and its pending email. Returns false when the challenge was used or the passkey cannot be added. */
-  async add({ mail, ...passkey }: NewPasskey): Promise<boolean> {
+  async add({ mail, signIn, ...passkey }: NewPasskey): Promise<boolean> {
     const { challenge, id, credentialId, email, userHandle, publicKey, counter, deviceType, backedUp, transports, aaguid, name } = passkey;
     const values = [challenge, id, credentialId, email, userHandle, Buffer.from(publicKey), counter, deviceType, backedUp, transports];
     const text = { name: 'passkey-add', text: ADD };
     const { rowCount } = await this.#core.query({
       ...text,
-      values: [...values, aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds],
+      values: [
+        ...values,
+        ...[aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds],
+        ...[signIn?.tokenHash ?? null, signIn?.domain ?? null, signIn?.host ?? null, signIn?.browser ?? null],
+      ],
     });
     return rowCount === 1;
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
-import { type FormFailure, type FormName, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
+import { type FormFailure, type FormName, type RequiredPasskey, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
 import type { Output, RouteName } from '../../contract/routes.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
 import type { DescribedError } from '../http/errors.ts';
@@ -17,7 +17,7 @@ type Parts = {
   publicUrl: string;
   origins: ReadonlySet<string>;
   call: FormCall;
-  pages: Pick<SignInPages, 'read' | 'readLink'>;
+  pages: Pick<SignInPages, 'read' | 'readLink' | 'targetOf'>;
   /** Returns the page of an authorization request. */
   interactionPage(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
@@ -116,19 +116,21 @@ export class SignInForms {
     const { email, code } = post.fields;
     const { output, error } = await this.#parts.call('emailCode', { email, code }, post.browser);
     if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email) });
-    if (!('redirectUrl' in output)) throw new Fault('internal');
-    this.#leave(post, output.redirectUrl);
+    if ('code' in output) throw new Fault('internal');
+    return this.#goOn(post, output);
   }
 
   async #signInAgain(post: Post): Promise<void> {
-    const { browser, request, response, uid } = post;
+    const { browser, query, request, response, uid } = post;
     const { cookies } = browser;
     const email = textOf(post.fields.email);
     const posted: Posted = { step: 'address', email };
-    if (uid) {
-      // The application asks for a new sign-in, so that the account only fills in its address.
-      const { page, status } = await this.#parts.interactionPage(request, uid, posted);
-      if (page.authorization?.step === 'sign_in' && page.authorization.mustBeFresh) return this.#parts.sendPage(response, page, status);
+    if (uid || query.max_age !== undefined || query.require !== undefined) {
+      // The website or application may ask for a newer proof of the address, so that the account only fills it in.
+      const { page, status } = uid
+        ? await this.#parts.interactionPage(request, uid, posted)
+        : { page: await this.#ownPage(post, posted), status: 200 };
+      if (page.steps?.oneClick && !page.steps.oneClick.includes(email)) return this.#parts.sendPage(response, page, status);
     }
     const key = rememberedKeyOf(cookies, email);
     if (!key) return this.#show(post, { form: 'account', code: 'no_saved_login' }, posted, 400);
@@ -154,7 +156,7 @@ export class SignInForms {
     const { email } = post.fields;
     const { output, error } = await this.#parts.call('confirmLink', { t: post.query.t, email }, post.browser);
     if (error) return this.#refuse(post, 'link', error, { step: 'address', email: textOf(email) });
-    this.#leave(post, output.redirectUrl);
+    return this.#goOn(post, output);
   }
 
   /** Confirms the browser by the link of its page, or shows the page without that offer. */
@@ -193,6 +195,20 @@ export class SignInForms {
     sendPage(response, { ...page, path: baseOf(uid), search, failure: { ...failure, code } }, status);
   }
 
+  /** Returns the page of a form, at its own path. */
+  async #ownPage({ request, browser, query, language }: Post, posted: Posted): Promise<SignInPage> {
+    const page = await this.#parts.pages.read(request, browser.cookies, posted);
+    return { ...page, path: SIGN_IN, search: pageQuery(query, language) };
+  }
+
+  /** Goes to where a sign-in leads, or shows the page on which the visitor has to add a passkey. */
+  async #goOn(post: Post, output: { redirectUrl: string } | { addPasskey: RequiredPasskey }): Promise<void> {
+    if ('redirectUrl' in output) return this.#leave(post, output.redirectUrl);
+    const { forwardUrl } = output.addPasskey;
+    const target = await this.#parts.pages.targetOf(forwardUrl);
+    this.#parts.sendPage(post.response, { language: post.language, target, addPasskey: output.addPasskey });
+  }
+
   /**
    * Goes to where a sign-in leads. A redirect to another origin would be blocked by `form-action` of the page's policy, and an
    * authorization request continues there, so that a page goes on instead.
@@ -223,10 +239,12 @@ const searchOf = ({ url = '' }: IncomingMessage) => (url.includes('?') ? url.sli
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field.slice(0, 512) : '');
 
-/** Returns what the sign-in is for: the authorization request or the forward_url of the page; nothing for the portal. */
-function destinationOf({ uid, query }: Post): { interaction?: string; forward_url?: string | string[] } {
+/** Returns what the sign-in is for: the authorization request, or the forward_url of the page and its conditions; nothing for the portal. */
+function destinationOf({ uid, query }: Post): Record<string, string | string[]> {
   if (uid) return { interaction: uid };
-  return query.forward_url === undefined ? {} : { forward_url: query.forward_url };
+  const { forward_url, max_age, require } = query;
+  if (forward_url === undefined) return {};
+  return { forward_url, ...(max_age !== undefined && { max_age }), ...(require !== undefined && { require }) };
 }
 
 /** Makes a call of the API for a form post, with the cookies of its browser. Never rejects. */

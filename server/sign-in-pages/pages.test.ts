@@ -6,6 +6,7 @@ const asked: string[] = [];
 const reader = new StepsReader(
   { newest: () => ask('attempt') },
   { signedInBy: async (sid) => (sid === undefined ? null : ask('session')) },
+  { provenWithin: async () => (await ask('accounts')) ?? [] },
 );
 
 async function ask(what: string): Promise<null> {
@@ -14,19 +15,30 @@ async function ask(what: string): Promise<null> {
 }
 
 /** Reads the steps of a page in a browser with these cookies. @returns what the database was asked for */
-async function statementsOf(target: { kind: 'site'; forwardUrl: string } | { kind: 'portal' }, cookies: Record<string, string>) {
+async function statementsOf(
+  target: { kind: 'site'; forwardUrl: string; conditions: null } | { kind: 'portal' },
+  cookies: Record<string, string>,
+  conditions = { maxAge: null as number | null, passkey: false },
+) {
   asked.length = 0;
-  const page = { base: '/auth', query: {}, language: 'en', target, hint: undefined } as const;
+  const page = { base: '/auth', query: {}, language: 'en', target, conditions, hint: undefined } as const;
   await reader.read({ get: (name) => cookies[name] }, page);
   return asked;
 }
 
 test('asks the database only for what the cookies of a browser may belong to', async () => {
-  const site = { kind: 'site', forwardUrl: 'https://shop.example/' } as const;
+  const site = { kind: 'site', forwardUrl: 'https://shop.example/', conditions: null } as const;
   const cookies = { attempt: randomSecret(), sid: randomSecret() };
   expect(await statementsOf(site, {})).toEqual([]);
   expect(await statementsOf(site, { sid: cookies.sid, attempt: 'forged' })).toEqual([]);
   expect(await statementsOf(site, cookies)).toEqual(['attempt']);
   expect(await statementsOf({ kind: 'portal' }, {})).toEqual([]);
   expect(await statementsOf({ kind: 'portal' }, cookies)).toEqual(['attempt', 'session']);
+  const remembered = JSON.stringify([{ email: 'ann@mail.example', key: '', timestamp: 1 }]);
+  const known = { device: randomSecret(), remembered_accounts: remembered };
+  expect(await statementsOf(site, known)).toEqual([]);
+  expect(await statementsOf(site, known, { maxAge: 60, passkey: false })).toEqual(['accounts']);
+  expect(await statementsOf(site, known, { maxAge: 0, passkey: false })).toEqual([]);
+  expect(await statementsOf(site, known, { maxAge: 60, passkey: true })).toEqual([]);
+  expect(await statementsOf(site, { device: randomSecret() }, { maxAge: 60, passkey: false })).toEqual([]);
 });

@@ -3,7 +3,7 @@ import accepts from 'accepts';
 import { parse } from 'cookie';
 import { type LanguageCode, languageCodes, languageOf } from '../../contract/languages.ts';
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
-import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
+import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
 import { normalEmail } from '../../contract/rules.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -12,6 +12,8 @@ import { fieldsOf, type queryOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { AttemptTarget, OwnAttempts } from '../signin/attempts.ts';
 import type { LinkPage } from '../signin/link.ts';
+import { type Conditions, conditionsOf, conditionsQuery, readConditions } from '../signin/methods.ts';
+import type { QuickLogins } from '../signin/quick-login.ts';
 import { type Refusal, refusalOf } from '../signin/request.ts';
 import type { Targets } from '../signin/target.ts';
 
@@ -48,18 +50,26 @@ export class SignInPages {
     const { forward_url } = query;
     const { targets, steps } = this.#parts;
     const toPortal = forward_url === undefined || forward_url === targets.portalHome;
+    const asked = readConditions(query);
+    const valid = typeof asked === 'string' || toPortal ? {} : asked;
     const [target, read] = await Promise.all([
-      targets.ofPage(forward_url),
+      targets.ofPage(forward_url, asked),
       steps.read(cookies, {
         base: SIGN_IN,
         query,
         language,
-        target: toPortal ? { kind: 'portal' } : { kind: 'site', forwardUrl: String(forward_url) },
+        target: toPortal ? { kind: 'portal' } : { kind: 'site', forwardUrl: String(forward_url), conditions: conditionsQuery(valid) },
+        conditions: conditionsOf(valid),
         hint: query.login_hint,
         posted,
       }),
     ]);
     return target.kind === 'unsupported' ? { language, target } : { language, target, steps: read };
+  }
+
+  /** Returns what a page shows of the website of a forward_url. */
+  targetOf(forwardUrl: string): Promise<SignInPage['target']> {
+    return this.#parts.targets.ofPage(forwardUrl, {});
   }
 
   /** Returns the page of the emailed link that a query names, at its own path. The link is not used. */
@@ -85,8 +95,8 @@ export function offerConfirmation(page: SignInPage, cookies: Pick<Cookies, 'get'
 }
 
 /** Returns the page that requested the email of a refusal. */
-export function pageOfRefusal({ interaction, forward_url, language }: Refusal): string {
-  return baseOf(interaction) + pageQuery({ forward_url } as PageQuery, language);
+export function pageOfRefusal({ interaction, forward_url, max_age, require, language }: Refusal): string {
+  return baseOf(interaction) + pageQuery({ forward_url, max_age, require } as PageQuery, language);
 }
 
 /** Returns the path of the page of an authorization request; without one, of the sign-in page. */
@@ -110,6 +120,7 @@ type StepsRequest = {
   query: PageQuery;
   language: LanguageCode;
   target: AttemptTarget;
+  conditions: Conditions;
   /** The login_hint of the page. */
   hint: string | string[] | undefined;
   posted?: Posted;
@@ -119,19 +130,23 @@ type StepsRequest = {
 export class StepsReader {
   readonly #attempts: Pick<OwnAttempts, 'newest'>;
   readonly #sessions: Pick<Sessions, 'signedInBy'>;
+  readonly #accounts: Pick<QuickLogins, 'provenWithin'>;
 
-  constructor(attempts: Pick<OwnAttempts, 'newest'>, sessions: Pick<Sessions, 'signedInBy'>) {
+  constructor(attempts: Pick<OwnAttempts, 'newest'>, sessions: Pick<Sessions, 'signedInBy'>, accounts: Pick<QuickLogins, 'provenWithin'>) {
     this.#attempts = attempts;
     this.#sessions = sessions;
+    this.#accounts = accounts;
   }
 
   /** The database is asked only for a browser that has begun an attempt or, for the portal, may be signed in. */
-  async read(cookies: Pick<Cookies, 'get'>, { base, query, language, target, hint, posted }: StepsRequest): Promise<SignInSteps> {
+  async read(cookies: Pick<Cookies, 'get'>, page: StepsRequest): Promise<SignInSteps> {
+    const { base, query, language, target, conditions, hint, posted } = page;
     const asked = posted?.step ?? query.step;
     const offersSession = target.kind === 'portal' && asked === undefined;
-    const [attempt, session] = await Promise.all([
+    const [attempt, session, oneClick] = await Promise.all([
       this.#attemptOf(cookies, target, posted?.step === 'code' ? posted.email : undefined),
       offersSession ? this.#sessions.signedInBy(cookies.get('sid')) : null,
+      this.#oneClickOf(cookies, conditions),
     ]);
     const atCode = asked === 'code' && attempt !== null;
     // Step 1 offers an open attempt, and names the address of no other one: its account may have been removed from the page.
@@ -145,7 +160,20 @@ export class StepsReader {
       attempt: shown,
       attemptMissing: asked === 'code' && attempt === null,
       signedInAs: session?.email ?? null,
+      ...(oneClick && { oneClick }),
+      ...(conditions.passkey && { passkeyOnly: true }),
     };
+  }
+
+  /** Returns the remembered accounts of a browser that meet the conditions; null when all do. */
+  async #oneClickOf(cookies: Pick<Cookies, 'get'>, { maxAge, passkey }: Conditions): Promise<string[] | null> {
+    if (maxAge === null && !passkey) return null;
+    const device = cookies.get('device');
+    const emails = [hintCookies.remembered, hintCookies.previous]
+      .flatMap((name) => readRememberedAccounts(cookies.get(name)))
+      .map(({ email }) => email);
+    if (passkey || maxAge === null || maxAge === 0 || emails.length === 0 || !isRandomSecret(device)) return [];
+    return this.#accounts.provenWithin(digest(device), emails, maxAge);
   }
 
   async #attemptOf(cookies: Pick<Cookies, 'get'>, target: AttemptTarget, email: string | undefined) {
@@ -158,9 +186,9 @@ export class StepsReader {
 }
 
 /** Returns the query of a page and of its forms, without `step` and the parameters that only its first display needs. */
-export function pageQuery({ forward_url }: PageQuery, language: LanguageCode, step?: 'address' | 'code'): string {
+export function pageQuery({ forward_url, max_age, require }: PageQuery, language: LanguageCode, step?: 'address' | 'code'): string {
   const query = new URLSearchParams();
-  if (typeof forward_url === 'string') query.set('forward_url', forward_url);
+  for (const [name, value] of Object.entries({ forward_url, max_age, require })) if (typeof value === 'string') query.set(name, value);
   query.set('language', language);
   if (step) query.set('step', step);
   return `?${query}`;
@@ -200,7 +228,7 @@ function wayOn(path: string, query: URLSearchParams, isRead: boolean, language: 
   const interaction = SIGN_IN_PATHS.exec(path)?.[1];
   const names = isRead || interaction ? [] : query.has('t') ? ['t'] : query.has('code') ? ['code', 'state', 'iss'] : [];
   const link = names[0] && (names[0] === 't' ? '/auth/link' : '/auth/callback');
-  const kept = link ? names : ['forward_url'];
+  const kept = link ? names : ['forward_url', 'max_age', 'require'];
   const entries = kept.flatMap((name) =>
     query
       .getAll(name)

@@ -163,8 +163,11 @@ export const clientActive = (attempt: string) =>
 export const sameRegistration = (domain: string, issuedAt: string) =>
   `(select coalesce(w.moved_at, w.created_at) from websites w where w.domain = ${domain}) <= ${issuedAt}`;
 
-/** What an attempt signs in to: a forward_url of a website, the portal, or an authorization request by the mark of its token. */
-export type AttemptTarget = { kind: 'site'; forwardUrl: string } | { kind: 'portal' } | { kind: 'oidc'; mark: string };
+/** What an attempt signs in to: a forward_url of a website with its conditions, the portal, or an authorization request by the mark of its token. */
+export type AttemptTarget =
+  | { kind: 'site'; forwardUrl: string; conditions: string | null }
+  | { kind: 'portal' }
+  | { kind: 'oidc'; mark: string };
 
 /** The hashed cookies of a browser; `device` is null when it has none. */
 type OwnBrowser = { attempt: Buffer; device: Buffer | null };
@@ -184,9 +187,9 @@ const STATUS = `case
 
 const NEWEST_STATUS = `select ${STATUS} as status from sign_in_attempts a where browser = $1 and email = $3 order by id desc limit 1`;
 
-/** Whether an attempt is for the target: $3 its forward_url, or $4 its mark, or neither for the portal. */
+/** Whether an attempt is for the target: $3 its forward_url with the conditions $6, or $4 its mark, or neither for the portal. */
 const forTarget = (attempt: string) => `case
-    when $3::text is not null then ${attempt}.kind = 'site' and ${attempt}.forward_url = $3
+    when $3::text is not null then ${attempt}.kind = 'site' and ${attempt}.forward_url = $3 and ${attempt}.conditions is not distinct from $6::text
     when $4::text is not null then ${attempt}.kind = 'oidc' and ${attempt}.host = $4
     else ${attempt}.kind = 'portal' or ${attempt}.kind = 'app' and ${attempt}.client_id = '${WEB_CLIENT_ID}' end`;
 
@@ -217,7 +220,8 @@ export class OwnAttempts {
   async newest({ attempt, device }: OwnBrowser, target: AttemptTarget, email?: string): Promise<OwnAttempt | null> {
     const forwardUrl = target.kind === 'site' ? target.forwardUrl : null;
     const mark = target.kind === 'oidc' ? target.mark : null;
-    const values = [attempt, device, forwardUrl, mark, email ?? null];
+    const conditions = target.kind === 'site' ? target.conditions : null;
+    const values = [attempt, device, forwardUrl, mark, email ?? null, conditions];
     const { rows } = await this.#core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_TARGET, values });
     return rows[0] ?? null;
   }

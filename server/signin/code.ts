@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import { wrongCodes } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { type AttemptKind, type AttemptSecrets, clientActive, handleToId } from './attempts.ts';
-import type { AttemptOpener, SignedIn } from './opener.ts';
+import type { AddressProven, AttemptOpener, SignedIn } from './opener.ts';
 
 /** An open attempt whose code may be compared. */
 type Candidate = { id: string; kind: AttemptKind; browser: Buffer; domain: string | null; clientId: string | null };
@@ -80,7 +80,10 @@ export class SignInCodes {
    * @returns for a PKCE attempt its authorization code, which is exchanged with the verifier
    * @throws Fault bad_code, rate_limited
    */
-  async enter({ email, code, state, attempt }: Parsed<'emailCode'>, browser: Browser): Promise<SignedIn | { code: string }> {
+  async enter(
+    { email, code, state, attempt }: Parsed<'emailCode'>,
+    browser: Browser,
+  ): Promise<SignedIn | AddressProven | { code: string }> {
     const { secrets, opener } = this.#parts;
     const id = attempt === undefined ? null : handleToId(attempt);
     // Only a PKCE attempt has a handle, which is valid together with its state.

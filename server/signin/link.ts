@@ -6,7 +6,15 @@ import type { SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf, maskEmail } from '../../contract/rules.ts';
-import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
+import {
+  type Browser,
+  type BrowserRequest,
+  browserOf,
+  createAuthKey,
+  deviceLabelOf,
+  REMEMBERED_LIFE,
+  rememberAccount,
+} from '../accounts/browser.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';
@@ -24,7 +32,8 @@ import {
   sameRegistration,
   stillAwaited,
 } from './attempts.ts';
-import type { AttemptOpener, PasskeyOffers, SignedIn } from './opener.ts';
+import { signInPath } from './methods.ts';
+import type { AddressProven, AttemptOpener, PasskeyOffers, SignedIn } from './opener.ts';
 import { isRedirectOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './target.ts';
 
 const COUNT_ADDRESS_TRY = `
@@ -39,7 +48,7 @@ where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at - ${lifeOf('a'
 // Like the row that a logout leaves: the rate limits know the device by it, and it signs no one in.
 const KNOW_DEVICE = `
 insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-values ($1, $2, $3, $4, '', now() + interval '400 days') on conflict (device, email) do nothing`;
+values ($1, $2, $3, $4, '', now() + ${REMEMBERED_LIFE}) on conflict (device, email) do nothing`;
 
 const SIGNED_IN_BY_LINK = signIns.with('link', 'signed_in');
 /** The page asks for the address, or says that the link has ended. */
@@ -59,14 +68,14 @@ export class SignInLinks {
   }
 
   /** Opens a link in the browser that requested it. Returns null, and consumes nothing, for any other browser or a link that ended. */
-  async open(link: string, browser: Browser): Promise<SignedIn | null> {
+  async open(link: string, browser: Browser): Promise<SignedIn | AddressProven | null> {
     const attempt = this.#parts.secrets.readLink(link);
     if (!attempt || attempt.kind === 'app') return null;
     return this.#parts.opener.open(attempt.id, browser, { browser: digest(browser.attempt), email: null });
   }
 
   /** Opens a link in any browser, after its address was given. @throws Fault bad_link */
-  async confirm({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<SignedIn> {
+  async confirm({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<SignedIn | AddressProven> {
     const attempt = this.#parts.secrets.readLink(t);
     // A sign-in to a client of OpenID Connect continues only in the browser in which its authorization request waits.
     if (!attempt || attempt.kind === 'app' || attempt.kind === 'oidc') throw new Fault('bad_link');
@@ -131,6 +140,11 @@ export function linkListener(parts: {
     SIGNED_IN_BY_LINK.value += 1;
     const { email, authKey, redirectUrl } = signedIn;
     rememberAccount(cookies, email, authKey);
+    if (redirectUrl === null) {
+      const addPasskey = await parts.passkeys.require(cookies, signedIn);
+      const page = await parts.describeLink(secret, false, cookies);
+      return parts.sendPage(response, { language: page.language, target: page.target, addPasskey });
+    }
     const options = await parts.passkeys.offer(cookies, email);
     if (options) {
       const page = await parts.describeLink(secret, false, cookies);
@@ -165,6 +179,7 @@ type LinkState = {
   clientId: string | null;
   redirectUri: string | null;
   forwardUrl: string | null;
+  conditions: string | null;
   state: string | null;
   /** What is shown of the website. */
   website: ShownWebsite | null;
@@ -180,7 +195,7 @@ const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.
     or a.kind = 'app' and not ${clientActive('a')})`;
 
 const LINK_STATE = `
-select kind, email, browser, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
+select kind, email, browser, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", conditions, state,
   (select row_to_json(shown) from (select ${SHOWN_WEBSITE} from websites w where w.domain = a.domain) shown) as website,
   exists (select from websites w where w.domain = a.domain) as registered, ${WITHDRAWN} as withdrawn,
   case
@@ -261,9 +276,9 @@ function targetOf({ domain, forwardUrl, website }: LinkState): LinkPage['target'
 }
 
 /** Returns the sign-in page for the same target, or the website itself when it is not registered any more. */
-function beginAgain({ domain, forwardUrl, registered, language }: LinkState): string {
+function beginAgain({ domain, forwardUrl, conditions, registered, language }: LinkState): string {
   if (!domain || !forwardUrl) return `/auth?${new URLSearchParams({ language })}`;
-  return registered ? `/auth?${new URLSearchParams({ forward_url: forwardUrl, language })}` : new URL(forwardUrl).origin;
+  return registered ? signInPath(forwardUrl, conditions, language) : new URL(forwardUrl).origin;
 }
 
 /** The page of an application's link asks for the address, as long as its redirect URI may be used. It does not contain the code. */

@@ -31,7 +31,7 @@ const EXCHANGE = `
   update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
   where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11
     and ${OPEN_ATTEMPT}
-  returning email`;
+  returning email, null::timestamptz as proven_at`;
 
 // A second exchange with the right verifier means that the code leaked, so that what it issued ends (RFC 6749 §4.1.2). A wrong
 // verifier only counts as a try.

@@ -1,18 +1,26 @@
 import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
-import type { PasskeyCreationOptions } from '../../contract/pages.ts';
-import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.ts';
+import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
+import { type Browser, createAuthKey, deviceLabelOf, REMEMBERED_LIFE } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { endedBySibling, sameRegistration, stillAwaited } from './attempts.ts';
+import { METHOD_CODES, needsPasskey, signInPath } from './methods.ts';
 import { withToken } from './target.ts';
 
 /** A visitor who signed in: what the page may remember, and where it goes. */
 export type SignedIn = { email: string; authKey: string; redirectUrl: string };
 
+/** A visitor who proved the address to a website that accepts only a passkey. `again`: the sign-in page. */
+export type AddressProven = { email: string; authKey: string; redirectUrl: null; forwardUrl: string; again: string };
+
 /** Offers a passkey after a sign-in by email (server/passkeys). */
-export type PasskeyOffers = { offer(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> };
+export type PasskeyOffers = {
+  offer(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null>;
+  /** Returns what the page needs on which the visitor has to add one. */
+  require(cookies: Cookies, proven: AddressProven): Promise<RequiredPasskey>;
+};
 
 /** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. `byCode`: not by the link. */
 type OpenedBy = { browser: Buffer | null; email: string | null; byCode?: boolean };
@@ -26,7 +34,7 @@ type Opening = OpenedBy & {
   verifier: Buffer;
   label: string;
 };
-type Opened = { email: string; forwardUrl: string };
+type Opened = { email: string; language: string; forwardUrl: string; conditions: string | null; passkeyFirst: boolean };
 
 /** How long a batch waits for more openings under load. */
 const BATCH_DELAY_MS = 4;
@@ -38,6 +46,8 @@ const BATCH_DELAY_MS = 4;
  * id, so that only their partitions are searched. The audit row contains how many
  * whole seconds the visitor took: less than $9, as the attempt had not expired. For a code it is their complement, which is negative, so
  * that the statistics can tell both apart without another column. It is null for a link that lives for days.
+ *
+ * Where the website accepts only a passkey, no token is issued: the visitor has proven the address, and may add a passkey.
  */
 const OPEN = `
 with given as materialized (
@@ -52,26 +62,27 @@ consumed as (
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
     and ${stillAwaited('a')}
-  returning g.n, a.id, a.kind, a.email, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at,
+  returning g.n, a.id, a.kind, a.email, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at, a.language, a.conditions, ${needsPasskey('a.conditions')} as passkey_first,
     g.token, g.device, g.selector, g.verifier, g.label, g.by_code,
     case when a.kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
 issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at)
-  select token, domain, case when kind in ('site', 'oidc') then host end, email, case when kind <> 'site' then browser end, now() + make_interval(secs => $8) from consumed
+  insert into tokens (hash, domain, host, email, browser, expires_at, method)
+  select token, domain, case when kind in ('site', 'oidc') then host end, email, case when kind <> 'site' then browser end, now() + make_interval(secs => $8),
+    case when by_code then '${METHOD_CODES.code}' else '${METHOD_CODES.link}' end::"char" from consumed where not passkey_first
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select distinct on (device, email) selector, device, label, email, verifier, now() + interval '400 days' from consumed order by device, email, n
+  select distinct on (device, email) selector, device, label, email, verifier, now() + ${REMEMBERED_LIFE} from consumed order by device, email, n
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
 audit as (
   insert into audit_log (action, email, domain, client_id, seconds)
-  select case when kind = 'oidc' then 'application_signed_in' else 'signed_in' end, email, domain,
+  select case when kind = 'oidc' then 'application_signed_in' when passkey_first then 'address_proven' else 'signed_in' end, email, domain,
     case when kind = 'oidc' then client_id end, case when by_code then ~seconds else seconds end from consumed
 )
-select n::integer, email, forward_url from consumed`;
+select n::integer, email, language, forward_url as "forwardUrl", conditions, passkey_first as "passkeyFirst" from consumed`;
 
 /** Opens attempts of visitors, by link or code. */
 export class AttemptOpener {
@@ -82,13 +93,17 @@ export class AttemptOpener {
   }
 
   /** Opens an attempt for this browser: issues a token and remembers the account. Returns null when the attempt cannot be opened so. */
-  async open(id: string, browser: Browser, by: OpenedBy): Promise<SignedIn | null> {
+  async open(id: string, browser: Browser, by: OpenedBy): Promise<SignedIn | AddressProven | null> {
     const token = randomSecret();
     const { key, selector, verifier } = createAuthKey();
     const label = await deviceLabelOf(browser.userAgent);
     const device = digest(browser.device);
     const opened = await this.#openBatched({ id, ...by, tokenHash: digest(token), device, selector, verifier, label });
-    return opened && { email: opened.email, authKey: key, redirectUrl: withToken(opened.forwardUrl, token) };
+    if (!opened) return null;
+    const { email, language, forwardUrl, conditions, passkeyFirst } = opened;
+    if (!passkeyFirst) return { email, authKey: key, redirectUrl: withToken(forwardUrl, token) };
+    const again = signInPath(forwardUrl, conditions, language);
+    return { email, authKey: key, redirectUrl: null, forwardUrl, again };
   }
 }
 
@@ -96,7 +111,7 @@ export class AttemptOpener {
 const byId = (a: Opening, b: Opening) => (a.id < b.id ? -1 : 1);
 
 async function openAll(core: Database['core'], openings: Opening[]): Promise<(Opened | null)[]> {
-  const { rows } = await core.query<{ n: number; email: string; forward_url: string }>({
+  const { rows } = await core.query<Opened & { n: number }>({
     name: 'signin-open',
     text: OPEN,
     values: [
@@ -116,6 +131,6 @@ async function openAll(core: Database['core'], openings: Opening[]): Promise<(Op
     ],
   });
   const opened: (Opened | null)[] = openings.map(() => null);
-  for (const { n, email, forward_url } of rows) opened[n - 1] = { email, forwardUrl: forward_url };
+  for (const { n, ...row } of rows) opened[n - 1] = row;
   return opened;
 }

@@ -1,30 +1,40 @@
+import type { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
-import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
+import type { SignInDestination } from '../../contract/signin.ts';
+import { authKeyOf, type Browser, provenAtOf, readAuthKey } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
+import { type Conditions, conditionsOf, METHOD_CODES } from './methods.ts';
 import type { SignedIn } from './opener.ts';
 import { type InteractionTargets, type SignInMethod, type Targets, withToken } from './target.ts';
 
+const IS_ALIVE = "used_at > now() - interval '90 days' and expires_at > now()";
+
+/** @param seconds as SQL */
+const isProvenWithin = (key: string, seconds: string) => `${provenAtOf(key)} > now() - make_interval(secs => ${seconds})`;
+
 // The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
-// $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token, $10 client_id.
+// $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token, $10 client_id,
+// $11 seconds since the proof of the address at most.
 const QUICK_LOGIN = `
 with used as (
   update remembered_keys set used_at = now(),
     verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then $3 else verifier end,
     previous_verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then verifier else previous_verifier end,
     rotated_at = case when verifier = $2 and rotated_at <= now() - interval '1 day' then now() else rotated_at end
-  where selector = $1 and device = $4 and email = $5 and used_at > now() - interval '90 days' and expires_at > now()
+  where selector = $1 and device = $4 and email = $5 and ${IS_ALIVE}
     and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))
     and ($6::text is null or exists (select from websites where domain = $6))
+    and ($11::integer is null or ${isProvenWithin('remembered_keys', '$11')})
     and ${notBeingSignedOut('email')}
-  returning email, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
+  returning email, ${provenAtOf('remembered_keys')} as proven_at, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
 ),
 issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at)
-  select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used
+  insert into tokens (hash, domain, host, email, browser, expires_at, method, proven_at)
+  select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.remembered}', proven_at from used
 ),
 audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_again', email, $6, $10 from used)
 select rotated, replaced from used`;
@@ -33,33 +43,52 @@ const END_REUSED_KEY = `
 delete from remembered_keys
 where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'`;
 
+// Why a key with the conditions of a website was refused: whether it is valid without them. $1 selector, $2 device, $3 address, $4 verifier.
+const IS_TOO_OLD = `
+select 1 from remembered_keys where selector = $1 and device = $2 and email = $3 and $4 in (verifier, previous_verifier) and ${IS_ALIVE}`;
+
+const PROVEN_WITHIN = `
+select email from remembered_keys k
+where device = $1 and email = any($2) and verifier <> '' and ${IS_ALIVE} and ${isProvenWithin('k', '$3::integer')}`;
+
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };
 
 /** What the token of a sign-in without an email is for, and where the visitor goes with it. */
-export type TokenTarget = { domain: string | null; clientId: string | null; host: string | null; forwardUrl: string };
+export type TokenTarget = {
+  domain: string | null;
+  clientId: string | null;
+  host: string | null;
+  forwardUrl: string;
+  maxAge: number | null;
+};
 
 /** What a sign-in may lead to. */
 export type TargetParts = { targets: Pick<Targets, 'of'>; interactions: InteractionTargets };
 
 /**
  * Returns what the token of a sign-in without an email is for.
- * @throws Fault bad_forward_url, interaction_ended, and bad_key when the application asks for a new sign-in and a remembered account is given
+ * @throws Fault bad_forward_url, interaction_ended, and passkey_required for anything else where only a passkey signs in
  */
 export async function tokenTargetOf(
   { targets, interactions }: TargetParts,
-  { forward_url, interaction }: { forward_url?: string; interaction?: string },
+  { forward_url, interaction, ...asked }: z.output<typeof SignInDestination>,
   method: Exclude<SignInMethod, 'email'>,
 ): Promise<TokenTarget> {
   if (interaction !== undefined) {
-    const { clientId, url, tokenHost, mustBeFresh } = await interactions.waiting(interaction);
-    if (mustBeFresh && method === 'remembered')
-      throw new Fault('bad_key', { message: 'The application asks you to sign in again by email.' });
-    return { domain: null, clientId, host: tokenHost[method], forwardUrl: url };
+    const { clientId, url, tokenHost, conditions } = await interactions.waiting(interaction);
+    return { domain: null, clientId, host: tokenHost[method], forwardUrl: url, maxAge: maxAgeOf(conditions, method) };
   }
   const target = targets.of(forward_url);
-  if (target.kind === 'portal') return { domain: null, clientId: null, host: null, forwardUrl: target.forwardUrl };
-  return { domain: target.domain, clientId: null, host: target.audience, forwardUrl: target.forwardUrl };
+  const maxAge = maxAgeOf(conditionsOf(asked), method);
+  if (target.kind === 'portal') return { domain: null, clientId: null, host: null, forwardUrl: target.forwardUrl, maxAge };
+  return { domain: target.domain, clientId: null, host: target.audience, forwardUrl: target.forwardUrl, maxAge };
+}
+
+/** @throws Fault passkey_required */
+function maxAgeOf({ maxAge, passkey }: Conditions, method: SignInMethod): number | null {
+  if (passkey && method !== 'hardware' && method !== 'synced') throw new Fault('passkey_required');
+  return maxAge;
 }
 
 /** Sign-ins with a remembered account, by its key and without an email. */
@@ -75,13 +104,13 @@ export class QuickLogins {
   /**
    * Signs in with the key of a remembered account. A key that was replaced more than a minute ago is refused and ends its successors.
    * @returns `authKey` is null when another tab just got the next key
-   * @throws Fault bad_key, bad_forward_url, interaction_ended
+   * @throws Fault bad_key, sign_in_too_old, passkey_required, bad_forward_url, interaction_ended
    */
   async login(
-    { email, key, forward_url, interaction }: Parsed<'validateKey'>,
+    { email, key, ...destination }: Parsed<'validateKey'>,
     browser: Browser,
   ): Promise<Omit<SignedIn, 'authKey'> & { authKey: string | null }> {
-    const target = await tokenTargetOf(this.#parts, { forward_url, interaction }, 'remembered');
+    const target = await tokenTargetOf(this.#parts, destination, 'remembered');
     const parts = readAuthKey(key);
     if (!parts) throw new Fault('bad_key');
     const { selector, verifier } = parts;
@@ -99,13 +128,26 @@ export class QuickLogins {
       digest(browser.attempt),
       target.host,
       target.clientId,
+      target.maxAge,
     ]);
     if (!used) {
+      const isTooOld = target.maxAge !== null && (await this.#run('signin-key-age', IS_TOO_OLD, [selector, device, email, verifier]));
+      if (isTooOld) throw new Fault('sign_in_too_old');
       await this.#run('signin-key-reuse', END_REUSED_KEY, [selector, device, verifier]);
       throw new Fault('bad_key');
     }
     const authKey = used.replaced ? null : used.rotated ? authKeyOf(selector, nextSecret) : key;
     return { email, authKey, redirectUrl: withToken(target.forwardUrl, token) };
+  }
+
+  /** Returns those of some addresses that a device remembers and that were proven on it within `maxAge` seconds. */
+  async provenWithin(device: Buffer, emails: string[], maxAge: number): Promise<string[]> {
+    const { rows } = await this.#core.query<{ email: string }>({
+      name: 'signin-proven',
+      text: PROVEN_WITHIN,
+      values: [device, emails, maxAge],
+    });
+    return rows.map(({ email }) => email);
   }
 
   async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {

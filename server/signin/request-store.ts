@@ -29,6 +29,8 @@ export type NewAttempt = {
   redirectUri: string | null;
   challenge: string | null;
   state: string | null;
+  /** What the website asks of the sign-in, as the parameters of the sign-in page. */
+  conditions: string | null;
   mailKind: string;
   mailData: Record<string, string>;
 };
@@ -78,7 +80,7 @@ const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
 
 /**
  * Counts the limits, then inserts attempts, pending emails and audit rows. One array per column: row n of all arrays is one request.
- * $1…$17: the columns of NewAttempt, $18 $19 $20: the limits, $21: the email's lease in seconds.
+ * $1…$17 and $25: the columns of NewAttempt, $18 $19 $20: the limits, $21: the email's lease in seconds.
  * The counters follow one another, so that a request refused by one is not counted by the next. A browser whose device cookie is
  * known for the address has its own counters, which nobody else can use up.
  *
@@ -95,9 +97,9 @@ const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
 const REQUEST = `
 with given as materialized (
   select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::text[], $9::text[],
-    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[])
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[], $25::text[])
   with ordinality as g (id, kind, email, mailbox, language, browser, device, address, domain,
-    host, forward_url, client_id, redirect_uri, challenge, state, mail_kind, mail_data, n)
+    host, forward_url, client_id, redirect_uri, challenge, state, mail_kind, mail_data, conditions, n)
 ),
 target as materialized (
   select g.*, w.id as website, w.id is not null and w.claimed_at is null as unclaimed, g.kind <> 'site' or w.id is not null as registered,
@@ -139,8 +141,8 @@ granted as materialized (
   select m.* from mailbox_ranked m left join reserve_ranked r on r.n = m.n where m.mailbox_passes or r.reserve_passes
 ),
 attempts as (
-  insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, expires_at)
-  select id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, now() + ${lifeOf('granted')}
+  insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, conditions, expires_at)
+  select id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, conditions, now() + ${lifeOf('granted')}
   from granted order by id
 ),
 pending as (
@@ -254,6 +256,7 @@ export class RequestStore {
         alone,
         LIMITS.reserve * this.#limitFactor,
         LIMITS.share * this.#limitFactor,
+        column('conditions'),
       ],
     });
     return rows.map(({ status, retry_after, brand }) => {

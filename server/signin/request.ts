@@ -14,6 +14,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import { emailRequests } from '../metrics/metrics.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { displayDomainOf } from '../websites/domains.ts';
+import { conditionsQuery } from './methods.ts';
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 import { type InteractionTargets, redirectHostOf, type Targets } from './target.ts';
 
@@ -49,7 +50,7 @@ export class SignInRequests {
    * @throws Fault bad_forward_url, interaction_ended, domain_not_registered, rate_limited, site_recipients_used_up
    */
   async start(
-    { email, forward_url, interaction, language }: Parsed<'domainAuth'>,
+    { email, forward_url, interaction, language, ...asked }: Parsed<'domainAuth'>,
     browser: Browser,
   ): Promise<{ sent: true; expiresIn: number }> {
     if (interaction !== undefined) return this.#startInteraction(interaction, newAttempt(email, language, browser));
@@ -62,6 +63,7 @@ export class SignInRequests {
         kind: 'site',
         domain: target.domain,
         host: target.audience,
+        conditions: conditionsQuery(asked),
         mailKind: 'sign_in',
         mailData: { host: target.host, website: target.domain },
       });
@@ -175,6 +177,7 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
     redirectUri: null,
     challenge: null,
     state: null,
+    conditions: null,
   };
 }
 
@@ -194,18 +197,30 @@ function notRegistered(domain: string): Fault {
  * A request for an email that the limit of its mailbox refused. An emailed link that is opened in the same browser can prove that
  * the mailbox is the person's; then the limit does not apply to the browser any more.
  */
-export type Refusal = { email: string; language: LanguageCode; forward_url?: string; interaction?: string };
+export type Refusal = {
+  email: string;
+  language: LanguageCode;
+  forward_url?: string;
+  max_age?: string;
+  require?: string;
+  interaction?: string;
+};
 
 /** Makes a request for an email. Its browser remembers for an hour that the limit of the mailbox refused it. */
-export async function rememberRefusal<Sent>(cookies: Cookies, { email, language, ...destination }: Refusal, request: () => Promise<Sent>) {
+export async function rememberRefusal<Sent>(
+  cookies: Cookies,
+  { email, language, max_age, ...destination }: Omit<Refusal, 'max_age'> & { max_age?: number },
+  request: () => Promise<Sent>,
+) {
   try {
     const sent = await request();
     forgetRefusal(cookies);
     return sent;
   } catch (error) {
     if (error instanceof Fault && error.code === 'rate_limited' && error.field === 'email') {
-      const { forward_url, interaction } = destination;
-      cookies.set('refusal', Buffer.from(JSON.stringify({ email, language, forward_url, interaction })).toString('base64url'));
+      const { forward_url, require, interaction } = destination;
+      const refusal = { email, language, forward_url, max_age: max_age?.toString(), require, interaction };
+      cookies.set('refusal', Buffer.from(JSON.stringify(refusal)).toString('base64url'));
     }
     throw error;
   }
@@ -214,11 +229,11 @@ export async function rememberRefusal<Sent>(cookies: Cookies, { email, language,
 /** Returns the refusal that a browser remembers, or null. Its content is not trusted: it only fills in a page. */
 export function refusalOf(cookies: Pick<Cookies, 'get'>): Refusal | null {
   try {
-    const { email, language, forward_url, interaction } = JSON.parse(
+    const { email, language, forward_url, max_age, require, interaction } = JSON.parse(
       Buffer.from(cookies.get('refusal') ?? '', 'base64url').toString() || 'null',
     );
     if (typeof email !== 'string' || normalEmail(email) !== email) return null;
-    const texts = { forward_url, interaction: /^[\w-]{21,64}$/.test(interaction) ? interaction : undefined };
+    const texts = { forward_url, max_age, require, interaction: /^[\w-]{21,64}$/.test(interaction) ? interaction : undefined };
     const destination = Object.entries(texts).filter(([, value]) => typeof value === 'string');
     return { email, language: languageOf(language), ...Object.fromEntries(destination) };
   } catch {

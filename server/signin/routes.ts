@@ -11,7 +11,7 @@ import type { OwnAttempts } from './attempts.ts';
 import type { SignInCodes } from './code.ts';
 import type { SignInLinks } from './link.ts';
 import { type OAuth, tokenResponse } from './oauth.ts';
-import type { PasskeyOffers, SignedIn } from './opener.ts';
+import type { AddressProven, PasskeyOffers, SignedIn } from './opener.ts';
 import type { QuickLogins } from './quick-login.ts';
 import { forgetRefusal, rememberRefusal, type SignInRequests } from './request.ts';
 import type { TokenVerifier } from './verify.ts';
@@ -43,6 +43,10 @@ export function signInRoutes({
   passkeys,
   emailVerification,
 }: SignIn): Served[] {
+  const addPasskey = async (cookies: Cookies, proven: AddressProven) => {
+    rememberAccount(cookies, proven.email, proven.authKey);
+    return { addPasskey: await passkeys.require(cookies, proven) };
+  };
   return [
     serve('domainAuth', async (input, caller) => {
       await emailVerification.refuseVerifiable(input);
@@ -56,7 +60,8 @@ export function signInRoutes({
       // A sign-in to an application remembers nothing in this browser: its own program continues.
       const redirectUrl = await oauth.confirmLink(input);
       if (redirectUrl) return { redirectUrl };
-      return remember(caller.cookies, await countSignIn('confirmed_link', links.confirm(input, browserOf(caller))));
+      const opened = await countSignIn('confirmed_link', links.confirm(input, browserOf(caller)));
+      return opened.redirectUrl === null ? addPasskey(caller.cookies, opened) : remember(caller.cookies, opened);
     }),
     serve('confirmBrowser', async (input, caller) => {
       await links.confirmBrowser(input, browserOf(caller, 'renew'));
@@ -66,6 +71,7 @@ export function signInRoutes({
     serve('emailCode', async (input, caller) => {
       const entered = await countSignIn('code', codes.enter(input, browserOf(caller)));
       if ('code' in entered) return entered;
+      if (entered.redirectUrl === null) return addPasskey(caller.cookies, entered);
       const passkey = await passkeys.offer(caller.cookies, entered.email);
       return { ...remember(caller.cookies, entered), ...(passkey && { passkey }) };
     }),

@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { uploadPath } from '../uploads/uploads.ts';
 import { audienceOf, displayDomainOf, LOCALHOST, registrableOf } from '../websites/domains.ts';
+import type { Conditions, readConditions } from './methods.ts';
 
 // Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).
 const MAX_URL_LENGTH = 2048;
@@ -41,8 +42,7 @@ export type InteractionTargets = {
     url: string;
     /** What the token of the sign-in is for, by the method that identified the person. */
     tokenHost: Record<SignInMethod, string>;
-    /** The application asks for a new authentication, so that a remembered account is not enough. */
-    mustBeFresh: boolean;
+    conditions: Conditions;
   }>;
 };
 
@@ -87,8 +87,8 @@ export class Targets {
     return page === 'test' && rest.length === 0 && domain !== LOCALHOST && registrableOf(domain) === domain ? domain : null;
   }
 
-  /** Returns what the sign-in page shows for the forward_url in its address. Never throws for a bad one. */
-  async ofPage(forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']> {
+  /** Returns what the sign-in page shows for the forward_url and the conditions in its address. Never throws for bad ones. */
+  async ofPage(forwardUrl: string | string[] | undefined, conditions: ReturnType<typeof readConditions>): Promise<SignInBoot['target']> {
     let target: Target;
     try {
       target = this.of(Array.isArray(forwardUrl) ? '' : forwardUrl);
@@ -104,9 +104,11 @@ export class Targets {
       values: [target.domain],
     });
     const [website] = rows;
-    if (website) return siteTarget(target.host, website);
     const { host, forwardUrl: url } = target;
-    return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'not_registered', back: new URL(url).origin };
+    const wrong = typeof conditions === 'string' ? conditions : null;
+    if (website && !wrong) return siteTarget(host, website);
+    const reason = website && wrong ? wrong : 'not_registered';
+    return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason, back: new URL(url).origin };
   }
 
   /** @throws Fault bad_forward_url, which the owner of the domain sees as an event */

@@ -11,6 +11,7 @@ import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
 import { findManaged, managedBy } from '../websites/managers.ts';
 import { sameRegistration } from './attempts.ts';
+import { methodOf, type ReportedMethod } from './methods.ts';
 import { isTestAudience, testAudience } from './target.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
@@ -21,9 +22,13 @@ type Refused = {
   /** The website that the token is for, and its visitor, unless the registration has changed since; null for a token that is not known. */
   issuedFor: { domain: string; email: string | null } | null;
 };
-type Result = { valid: true; email: string; host: string } | Refused;
+type Valid = { valid: true; email: string; host: string; method: ReportedMethod; at: Date };
+type Result = Valid | Refused;
 
 const SAME_REGISTRATION = sameRegistration('t.domain', `t.expires_at - interval '${TOKEN_SECONDS} seconds'`);
+
+/** When the visitor proved the address: at the sign-in, or before it. */
+const PROVEN_AT = `coalesce(t.proven_at, t.expires_at - interval '${TOKEN_SECONDS} seconds')`;
 
 /** The host of a token of a website; null for a token of a test sign-in, which is valid only where the test is named. */
 const WEBSITE_HOST = `case when not ${isTestAudience('t.host')} then t.host end`;
@@ -38,19 +43,19 @@ with used as (
   from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
   where t.hash = g.hash and t.hash = any($1) and t.used_at is null and t.expires_at > now() and t.expires_at <= now() + interval '${TOKEN_SECONDS} seconds' and t.host = coalesce(g.host, ${WEBSITE_HOST})
     and ${SAME_REGISTRATION}
-  returning g.n, t.email, t.domain, t.host
+  returning g.n, t.email, t.domain, t.host, t.method, ${PROVEN_AT} as proven_at
 ),
 audit as (
   insert into audit_log (action, email, domain) select 'token_verified', email, domain from used
 )
-select n::integer, email, host from used`;
+select n::integer, email, host, method, proven_at as at from used`;
 
 /**
  * Returns why a token was not used up, with the parameters of USE and after it: a concurrent call that used it has committed by
  * then. Within 60 s the same Idempotency-Key gets the first result again.
  */
 const REFUSAL = `
-select t.host, t.domain, case when ${SAME_REGISTRATION} then t.email end as visitor,
+select t.host, t.domain, t.method, ${PROVEN_AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
   case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, ${WEBSITE_HOST})
     then t.email end as email,
   case
@@ -104,7 +109,7 @@ export class TokenVerifier {
     const result = await this.#verify(token, domain, header('idempotency-key'), owner);
     if (result.valid) {
       VALID.value += 1;
-      return { email: result.email, valid: true, domain: result.host };
+      return answerOf(result, result.host);
     }
     tokenVerifications.count(result.reason);
     const recorded = this.#recordRefusal(result, domain);
@@ -118,7 +123,7 @@ export class TokenVerifier {
   async verifyTest({ token, domain }: { token: string; domain: string }): Promise<Output<'verifyToken'>> {
     const verification = { hash: digest(token), host: testAudience(domain), idempotencyKey: null };
     const result = (await this.#use(verification)) ?? (await this.#refusal(verification));
-    return result.valid ? { email: result.email, valid: true, domain } : { email: null, valid: false, reason: result.reason };
+    return result.valid ? answerOf(result, domain) : { email: null, valid: false, reason: result.reason };
   }
 
   async #verify(token: string, domain: string | undefined, idempotencyKey: string | undefined, owner: string | undefined): Promise<Result> {
@@ -161,6 +166,11 @@ export class TokenVerifier {
   }
 }
 
+/** Returns what a website learns of a sign-in. */
+function answerOf({ email, method, at }: Valid, domain: string): Output<'verifyToken'> {
+  return { email, valid: true, domain, method, at: at.toISOString() };
+}
+
 /** Returns the audience of a host name; an empty text, which no token is for, when it is not a host name. */
 function audienceOfCaller(domain: string): string {
   const name = domain.toLowerCase();
@@ -177,20 +187,28 @@ const columnsOf = (verifications: Verification[]) => [
 ];
 
 async function useAll(core: Database['core'], verifications: Verification[]): Promise<(Result | null)[]> {
-  type Row = { n: number; email: string; host: string };
+  type Row = { n: number; email: string; host: string; method: string; at: Date };
   const { rows } = await core.query<Row>({ name: 'signin-use', text: USE, values: columnsOf(verifications) });
   const used: (Result | null)[] = verifications.map(() => null);
-  for (const { n, email, host } of rows) used[n - 1] = { valid: true, email, host };
+  for (const { n, email, host, method, at } of rows) used[n - 1] = { valid: true, email, host, method: methodOf(method), at };
   return used;
 }
 
 async function refusalsOf(core: Database['core'], verifications: Verification[]): Promise<Result[]> {
-  type Row = { email: string | null; host: string; domain: string | null; visitor: string | null; reason: Refused['reason'] };
+  type Row = {
+    email: string | null;
+    host: string;
+    method: string;
+    at: Date;
+    domain: string | null;
+    visitor: string | null;
+    reason: Refused['reason'];
+  };
   const { rows } = await core.query<Row>({ name: 'signin-refusal', text: REFUSAL, values: columnsOf(verifications) });
-  return rows.map(({ email, host, domain, visitor, reason }) =>
+  return rows.map(({ email, host, method, at, domain, visitor, reason }) =>
     email === null
       ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
-      : { valid: true, email, host },
+      : { valid: true, email, host, method: methodOf(method), at },
   );
 }
 

@@ -163,13 +163,14 @@ website_new as materialized (
     and (new_row.domain = registered.domain or host = registered.domain or host like '%.' || registered.domain)
 ),
 parts as (
-  select day, sent, opened, again, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id
+  select day, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id
   where day > ${TODAY} - $3::integer
   union all
   select day, ${WEBSITE_COUNTS} from website_new group by day
 ),
 counted as (
-  select day, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(completed) as completed,
+  select day, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(by_passkey) as by_passkey,
+    sum(by_verified_email) as by_verified_email, sum(completed) as completed,
     sum(openid_sent) as openid_sent, sum(openid_opened) as openid_opened
   from parts group by day
 ),
@@ -192,7 +193,8 @@ ranked as (
 ),
 median as (select method, min(seconds) as seconds from ranked where 2 * up_to >= total group by method)
 select given.day::text as date, coalesce(c.sent, 0)::float8 as sent, coalesce(c.opened, 0)::float8 as opened,
-  coalesce(coded.opened, 0)::float8 as "openedByCode", coalesce(c.again, 0)::float8 as again, coalesce(c.completed, 0)::float8 as completed,
+  coalesce(coded.opened, 0)::float8 as "openedByCode", coalesce(c.again, 0)::float8 as again,
+  coalesce(c.by_passkey, 0)::float8 as "byPasskey", coalesce(c.by_verified_email, 0)::float8 as "byVerifiedEmail", coalesce(c.completed, 0)::float8 as completed,
   coalesce(c.openid_sent, 0)::float8 as "openIdSent", coalesce(c.openid_opened, 0)::float8 as "openIdOpened",
   jsonb_build_object('all', (select seconds from median where method = 'all'), 'link', (select seconds from median where method = 'link'),
     'code', (select seconds from median where method = 'code')) as median
@@ -210,6 +212,8 @@ async function readWebsiteHistory(reader: Reader, email: string, id: string, day
       opened: sum('opened'),
       openedByCode: sum('openedByCode'),
       again: sum('again'),
+      byPasskey: sum('byPasskey'),
+      byVerifiedEmail: sum('byVerifiedEmail'),
       completed: sum('completed'),
       openIdSent: sum('openIdSent'),
       openIdOpened: sum('openIdOpened'),

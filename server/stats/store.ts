@@ -29,11 +29,13 @@ const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
  */
 export const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
 
-/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. `again`: the sign-ins without an email. */
+/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. `again`: the sign-ins without an email, of which two methods are counted by themselves too. */
 export const WEBSITE_COUNTS = `
   count(*) filter (where action = 'sign_in_requested' and host is null) as sent,
   count(*) filter (where action = 'signed_in') as opened,
   count(*) filter (where action in (${WITHOUT_EMAIL})) as again,
+  count(*) filter (where action = 'signed_in_passkey') as by_passkey,
+  count(*) filter (where action = 'signed_in_verified_email') as by_verified_email,
   count(*) filter (where action = 'token_verified') as completed,
   count(*) filter (where action = 'sign_in_requested' and host is not null) as openid_sent,
   count(*) filter (where action = 'application_signed_in') as openid_opened`;
@@ -101,10 +103,11 @@ logins as (
   on conflict (day) do update set logins = old.logins + excluded.logins
 ),
 sites as (
-  insert into daily_sites as old (website, day, sent, opened, again, completed, openid_sent, openid_opened)
+  insert into daily_sites as old (website, day, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened)
   select website, day, ${WEBSITE_COUNTS} from website_event group by website, day
   on conflict (website, day) do update set sent = old.sent + excluded.sent, opened = old.opened + excluded.opened,
-    again = old.again + excluded.again, completed = old.completed + excluded.completed,
+    again = old.again + excluded.again, by_passkey = old.by_passkey + excluded.by_passkey,
+    by_verified_email = old.by_verified_email + excluded.by_verified_email, completed = old.completed + excluded.completed,
     openid_sent = old.openid_sent + excluded.openid_sent, openid_opened = old.openid_opened + excluded.openid_opened
 ),
 times as (
@@ -166,12 +169,13 @@ website_new as materialized (
 export const WEBSITE_STATS = `
 with ${ownWebsites('($2::uuid[] is null or w.id = any($2))')},
 parts as (
-  select website, sent, opened, again, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
+  select website, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
   union all
   select website, ${WEBSITE_COUNTS} from website_new group by website
 ),
 totals as (
-  select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(completed) as completed from parts group by website
+  select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(by_passkey) as by_passkey,
+    sum(by_verified_email) as by_verified_email, sum(completed) as completed from parts group by website
 ),
 times as (
   select website, seconds, sum(opened) as opened from (
@@ -188,6 +192,7 @@ ranked as (
 ),
 median as (select website, min(seconds) as seconds from ranked where 2 * up_to >= total group by website)
 select registered.id, coalesce(sent, 0)::float8 as sent, coalesce(opened, 0)::float8 as opened, coalesce(again, 0)::float8 as again,
+  coalesce(by_passkey, 0)::float8 as "byPasskey", coalesce(by_verified_email, 0)::float8 as "byVerifiedEmail",
   coalesce(completed, 0)::float8 as completed, median.seconds as "medianSeconds"
 from registered left join totals on totals.website = registered.id left join median on median.website = registered.id
 order by registered.id`;

@@ -15,7 +15,7 @@ type Parts = {
 type Name = { id: string; domain: string; displayDomain: string };
 type WebsiteStats = Output<'websiteStats'>[number];
 
-const NO_STATS = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null };
+const NO_STATS = { sent: 0, opened: 0, again: 0, byPasskey: 0, byVerifiedEmail: 0, completed: 0, medianSeconds: null };
 
 /** Searches the websites that an account manages. */
 export class WebsiteSearch {

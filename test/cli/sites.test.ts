@@ -101,7 +101,15 @@ describe('get', () => {
       const ran = await home.run(['sites', 'get', text, '--json']);
       expect([text, ran.exitCode, ran.json().domain]).toEqual([text, 0, domain]);
       expect(Object.keys(ran.json())).toEqual([...SITE, 'figures']);
-      expect(ran.json().figures).toEqual({ sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null });
+      expect(ran.json().figures).toEqual({
+        sent: 0,
+        opened: 0,
+        again: 0,
+        byPasskey: 0,
+        byVerifiedEmail: 0,
+        completed: 0,
+        medianSeconds: null,
+      });
     }
     expect((await home.run(['sites', 'get', domain])).stdout).toContain(`bücher-${label}.example (${domain})`);
   });

@@ -34,7 +34,7 @@ const keyOf = async (environment: 'live' | 'test'): Promise<string> =>
 test('accepts a token as an argument once with 0, then exits with 10 and the reason', async () => {
   const token = await freshToken();
   const first = await home.run(['verify', '--json', '--domain', domain, '--', token]);
-  expect([first.exitCode, first.json()]).toEqual([0, { email: visitor, valid: true, domain }]);
+  expect([first.exitCode, first.json()]).toEqual([0, { email: visitor, valid: true, domain, method: 'link', at: expect.any(String) }]);
   expect(first.stderr).toContain('used up');
   const second = await home.run(['verify', '--json', '--', token]);
   expect([second.exitCode, second.json()]).toEqual([10, { email: null, valid: false, reason: 'used' }]);
@@ -45,7 +45,11 @@ test('accepts a token as an argument once with 0, then exits with 10 and the rea
 test('reads a token from stdin and prints text', async () => {
   const token = await freshToken();
   const ran = await home.run(['verify', '-', '--quiet'], { input: `${token}\n` });
-  expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([0, `${visitor} signed in at ${domain}.`, '']);
+  expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([
+    0,
+    expect.stringMatching(`^${visitor} signed in at ${domain} by the link of an email.\nThe address was proven at 2[^\n]+Z.$`),
+    '',
+  ]);
   expect(await isGood(token)).toBe(false);
 });
 

@@ -2,6 +2,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { maskEmail } from '../../contract/rules.ts';
 import { freshAddress } from '../sign-ins.ts';
+import { openDevice } from './authenticator.ts';
 import { openRelyingParty, type RelyingParty } from './relying-party.ts';
 import { evaluates, heading, openScene, requestEmail, type Scene, text } from './scene.ts';
 
@@ -51,6 +52,43 @@ test.each(['en', 'ru'])('connects a device by the code that it shows, after a si
   await button(page, 'oidc_continue', language).click();
   await heading(page, text(language, 'oidc_device_done_title'));
   await expect.poll(async () => (await poll()).status).toBe(200);
+});
+
+test('connects a program on a machine without a browser with a passkey, on another device and without an email', async () => {
+  const device = await openDevice(scene);
+  const { page, cdp, authenticatorId } = device;
+  const email = freshAddress();
+  await page.goto(scene.shop.signInUrl('en', { require: 'passkey' }));
+  await requestEmail(page, email);
+  await page.goto((await scene.stage.mailbox.waitFor(email)).link);
+  await button(page, 'passkey_create_button').click();
+  await heading(page, `Hello ${email}`);
+  const emails = "select 1 from audit_log where email = $1 and action = 'sign_in_requested'";
+  const before = (await scene.stage.query(emails, [email])).length;
+
+  // The program prints the address and the code; nothing on its machine opens a page.
+  const { userCode, complete, poll } = await beginOnDevice();
+  await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false });
+  await page.goto(complete);
+  await page.getByText(userCode, { exact: true }).waitFor();
+  await button(page, 'oidc_device_yes').click();
+  await page.getByLabel(text('en', 'email_label')).waitFor();
+  expect((await poll()).json.error).toBe('authorization_pending');
+  await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true });
+  await button(page, 'passkey_button').click();
+  await page.getByRole('heading', { name: maskEmail(email) }).waitFor();
+  await button(page, 'oidc_continue').click();
+  await heading(page, text('en', 'oidc_device_done_title'));
+  let tokens = await poll();
+  const polled = async () => {
+    if (tokens.status !== 200) tokens = await poll();
+    return tokens.status;
+  };
+  await expect.poll(polled).toBe(200);
+  const claims = JSON.parse(Buffer.from(tokens.json.id_token.split('.')[1], 'base64url').toString());
+  expect(claims).toMatchObject({ email, amr: expect.arrayContaining(['user']) });
+  expect(claims.amr.some((method: string) => ['hwk', 'swk'].includes(method))).toBe(true);
+  expect(await scene.stage.query(emails, [email])).toHaveLength(before);
 });
 
 test('refuses a device with Cancel, by keyboard, on the page that the link of the device opens', async () => {

@@ -1,10 +1,11 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import type { BrowserContext, CDPSession, Page } from 'playwright';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openHome } from '../cli/command.ts';
 import { openTerminal } from '../cli/terminal.ts';
 import { freshAddress } from '../sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
+import { addAuthenticator, credentialsOf, type Device, openDevice } from './authenticator.ts';
 import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
 
 let scene: Scene;
@@ -23,35 +24,6 @@ const passkeysOf = (email: string) => scene.stage.query('select * from passkeys 
 const mailsTo = async (email: string) =>
   (await scene.stage.query("select count(*)::int as count from audit_log where email = $1 and action = 'sign_in_requested'", [email]))[0]
     .count;
-
-/** A page whose browser has an authenticator (WebDriver extension of WebAuthn). */
-type Device = { context: BrowserContext; page: Page; cdp: CDPSession; authenticatorId: string };
-
-/** Adds an authenticator to a page. It confirms every request at once. */
-async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send('WebAuthn.enable');
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return { cdp, authenticatorId };
-}
-
-async function openDevice(): Promise<Device> {
-  const context = await scene.newBrowser();
-  const page = await context.newPage();
-  return { context, page, ...(await addAuthenticator(page)) };
-}
-
-const credentialsOf = async ({ cdp, authenticatorId }: Pick<Device, 'cdp' | 'authenticatorId'>) =>
-  (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
 
 /** Opens a sign-in page and waits until the service knows by a cookie that the device has an authenticator. */
 async function openSignIn({ context, page }: Pick<Device, 'context' | 'page'>, url: string): Promise<void> {
@@ -78,7 +50,7 @@ async function createPasskey(device: Device, email?: string): Promise<string> {
 
 describe('the offer of a passkey after a sign-in by email', () => {
   test('creates a passkey, tells its address, and goes on to the website', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await reachOffer(device);
     for (const colorScheme of ['light', 'dark'] as const) {
       await device.page.emulateMedia({ colorScheme });
@@ -97,7 +69,7 @@ describe('the offer of a passkey after a sign-in by email', () => {
   });
 
   test('goes on without one after "Not now", and is not repeated in this browser', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await reachOffer(device);
     await device.page.getByRole('link', { name: text('en', 'passkey_later_button') }).click();
     await welcomed(device.page, email);
@@ -110,7 +82,7 @@ describe('the offer of a passkey after a sign-in by email', () => {
   });
 
   test('goes on when the device refuses to create one', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await reachOffer(device);
     await device.cdp.send('WebAuthn.setUserVerified', { authenticatorId: device.authenticatorId, isUserVerified: false });
     await device.page.getByRole('button', { name: text('en', 'passkey_create_button') }).click();
@@ -119,7 +91,7 @@ describe('the offer of a passkey after a sign-in by email', () => {
   });
 
   test('is made after a code, and not in a browser without an authenticator', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = freshAddress();
     await openSignIn(device, scene.shop.signInUrl('lt'));
     await requestEmail(device.page, email, 'lt');
@@ -140,7 +112,7 @@ describe('the offer of a passkey after a sign-in by email', () => {
 
 describe('a sign-in with a passkey', () => {
   test('needs no email at another website, and remembers the account', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await createPasskey(device);
     const before = await mailsTo(email);
     await device.page.goto(market.signInUrl('en'));
@@ -153,7 +125,7 @@ describe('a sign-in with a passkey', () => {
   });
 
   test('does not sign in a typed address with the passkey of another one', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const owner = await createPasskey(device);
     const typed = freshAddress('eve');
     await device.cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: device.authenticatorId, enabled: false });
@@ -166,7 +138,7 @@ describe('a sign-in with a passkey', () => {
   });
 
   test('works on a page that was open for longer than its challenge, which is replaced', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const { page, cdp, authenticatorId } = device;
     const email = await createPasskey(device);
     await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false });
@@ -186,7 +158,7 @@ describe('a sign-in with a passkey', () => {
   });
 
   test('is refused after the passkey was removed, which the page says', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await createPasskey(device);
     await scene.stage.query('delete from passkeys where email = $1', [email]);
     await device.page.goto(market.signInUrl('en'));
@@ -195,7 +167,7 @@ describe('a sign-in with a passkey', () => {
   });
 
   test('is refused for a copy of the passkey with an older counter, and the email still signs in', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await createPasskey(device);
     await device.page.goto(market.signInUrl('en'));
     await welcomed(device.page, email);
@@ -210,7 +182,7 @@ describe('a sign-in with a passkey', () => {
   });
 
   test('works in two tabs, each with its own challenge', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await createPasskey(device);
     const [credential] = await credentialsOf(device);
     const tab = await device.context.newPage();
@@ -226,7 +198,7 @@ describe('a sign-in with a passkey', () => {
   });
 
   test('opens the portal, where it was created after a sign-in with PKCE', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const { page } = device;
     const email = freshAddress('dev');
     await openSignIn(device, `${scene.service.url}/auth?language=en`);
@@ -244,7 +216,7 @@ describe('a sign-in with a passkey', () => {
 
   test('completes the login of the command line for its own address only', async () => {
     const home = await openHome(scene.service.url);
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await createPasskey(device);
     const login = async (address: string) => {
       const terminal = openTerminal(home, ['login', '--email', address], { columns: 160 });
@@ -279,7 +251,7 @@ test('a page without passkeys makes no request for them', async () => {
 
 describe('the page of the passkeys', () => {
   test('renames and removes a passkey, which the browser forgets, for a visitor who signs in by email', async () => {
-    const device = await openDevice();
+    const device = await openDevice(scene);
     const email = await createPasskey(device);
     const page = await (await scene.newBrowser()).newPage();
     await page.goto(`${scene.service.url}/passkeys`);

@@ -33,7 +33,8 @@ redirect('/account');`;
 
 /** The two kinds of response. */
 export const answerSnippet = (domain: string) => `// The token was good, and is used up.
-{ "email": "ada@example.com", "valid": true, "domain": "${domain}" }
+{ "email": "ada@example.com", "valid": true, "domain": "${domain}",
+  "method": "link", "at": "2026-05-04T08:15:30.000Z" }
 
 // It was not. reason: used, expired, unknown or other_domain
 { "email": null, "valid": false, "reason": "expired" }`;

@@ -7,6 +7,7 @@ import { steps as brandingAndVisitors } from './0010-website-branding-and-visito
 import { steps as registrationLinks } from './0011-registration-links.ts';
 import { steps as partitions } from './0014-partitions.ts';
 import { steps as passkeys } from './0016-passkeys.ts';
+import { steps as signInMethods } from './0019-sign-in-methods.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -103,4 +104,5 @@ export const migrations: readonly Migration[] = [
   { name: '0014-partitions', steps: partitions },
   { name: '0015-fewer-indexes', steps: fewerIndexes },
   { name: '0016-passkeys', steps: passkeys },
+  { name: '0019-sign-in-methods', steps: signInMethods },
 ];

@@ -39,7 +39,7 @@ export function ErrorPage({ code, reference, retryAfter }: PageError) {
   );
 }
 
-/** A forward_url that cannot be used or whose domain is not registered, with a way back. */
+/** A forward_url or another parameter that cannot be used, or a domain that is not registered, with a way back. */
 export function Unsupported({ target }: { target: Extract<SignInBoot['target'], { kind: 'unsupported' }> }) {
   const { t } = useTranslator();
   const { reason, displayHost, host, back } = target;
@@ -48,7 +48,11 @@ export function Unsupported({ target }: { target: Extract<SignInBoot['target'], 
       {host && <TargetLine target={target} portalName="" />}
       <PageHeading title={t('auth.not_supported_title')} />
       <p className="mt-2 text-muted wrap-anywhere">
-        {reason === 'bad_forward_url' ? t('auth.error_forward_url') : t('auth.not_supported_text', { domain: displayHost })}
+        {reason === 'bad_forward_url'
+          ? t('auth.error_forward_url')
+          : reason === 'not_registered'
+            ? t('auth.not_supported_text', { domain: displayHost })
+            : t('auth.error_parameter', { name: reason })}
       </p>
       {back ? (
         <ButtonLink variant="secondary" href={back} rel="noopener noreferrer" className="mt-6 w-full wrap-anywhere">

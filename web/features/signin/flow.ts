@@ -1,16 +1,16 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
-import type { PasskeyCreationOptions } from '../../../contract/pages.ts';
+import type { PasskeyCreationOptions, RequiredPasskey } from '../../../contract/pages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { deletePkce, type PkceBundle, readPkce, remember, storePkce } from '../../lib/storage.ts';
 import { paths, safePath } from '../../paths.ts';
 
-/** Where a sign-in leads: to a website's forward_url, or to the application whose authorization request has this id. */
-export type Destination = { forward_url: string } | { interaction: string };
+/** Where a sign-in leads: to a website's forward_url with what it asks of the sign-in, or to the application whose authorization request has this id. */
+export type Destination = { forward_url: string; max_age?: string; require?: 'passkey' } | { interaction: string };
 
-/** Where a sign-in by email goes on to, and the options with which a passkey may be created before. */
-export type Onward = { url: string; passkey?: PasskeyCreationOptions };
+/** Where a sign-in by email goes on to, and the options with which a passkey may be created before; or the passkey that must be added. */
+export type Onward = { url: string; passkey?: PasskeyCreationOptions } | { addPasskey: RequiredPasskey };
 
 /** The requests of a sign-in: by forward_url or authorization request, or by PKCE for the portal. */
 export type Flow = {
@@ -36,6 +36,7 @@ function forwardFlow(destination: Destination): Flow {
     async enterCode(email, code) {
       const response = await api.emailCode({ email, code });
       if ('redirectUrl' in response) return { url: response.redirectUrl, passkey: response.passkey };
+      if ('addPasskey' in response) return response;
       return { url: 'forward_url' in destination ? destination.forward_url : location.href };
     },
   };
@@ -81,7 +82,7 @@ function portalFlow(begunState: string | null): Flow {
 const pathOf = (response: Output<'emailCode'>) => safePath('redirectUrl' in response ? response.redirectUrl : '', paths.developer);
 
 /** Exchanges a code for a session and remembers the account. @throws ApiError */
-export async function exchange(code: string, bundle: PkceBundle, signal?: AbortSignal): Promise<Onward> {
+export async function exchange(code: string, bundle: PkceBundle, signal?: AbortSignal): Promise<Extract<Onward, { url: string }>> {
   const request = { code, code_verifier: bundle.codeVerifier, client_id: WEB_CLIENT_ID };
   const { email, authKey, ...response } = await api.token(request, { signal });
   if (email && authKey) remember(email, authKey);

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { SignInBoot } from '../../../contract/pages.ts';
+import type { RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
 import { normalEmail } from '../../../contract/rules.ts';
 import { api } from '../../lib/api.ts';
 import { type PkceBundle, readPkce } from '../../lib/storage.ts';
@@ -10,7 +10,7 @@ import { toastFailure } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
 import { Card, TargetLine } from './card.tsx';
 import { exchange } from './flow.ts';
-import { type Offer, PasskeyOffer } from './passkey.tsx';
+import { AddPasskey, type Offer, PasskeyOffer } from './passkey.tsx';
 import { typedBefore, useBoot, useFormErrors } from './steps.ts';
 import { type OwnTexts, type TextKey, useTranslator } from './texts.ts';
 
@@ -32,13 +32,17 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
   const { path, search, failure } = useBoot();
   const errors = useFormErrors('link', 'auth.error_unavailable');
   const [email, setEmail] = useState(() => typedBefore('email') ?? failure?.typed ?? '');
+  const [required, setRequired] = useState<RequiredPasskey | null>(null);
   const host = target.kind === 'site' ? target.displayHost : null;
 
   const confirm = async (address: string) => {
     const secret = new URLSearchParams(location.search).get('t') ?? '';
-    const { redirectUrl } = await api.confirmLink({ t: secret, email: address });
-    location.assign(redirectUrl);
+    const response = await api.confirmLink({ t: secret, email: address });
+    if ('addPasskey' in response) setRequired(response.addPasskey);
+    else location.assign(response.redirectUrl);
   };
+
+  if (required) return <AddPasskey target={target} required={required} />;
 
   return (
     <Card>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { PASSKEY_CHALLENGE_SECONDS, PASSKEY_LATER_SECONDS } from '../../../contract/limits.ts';
-import type { PasskeyCreationOptions, SignInBoot } from '../../../contract/pages.ts';
+import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
 import { passkeyCookies } from '../../../contract/remembered.ts';
 import type { Input } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
@@ -9,7 +9,7 @@ import { paths, safePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
-import { Card, TargetLine } from './card.tsx';
+import { Card, Note, TargetLine } from './card.tsx';
 import type { Destination } from './flow.ts';
 import { useBoot } from './steps.ts';
 import { failureText, isApiError, type OwnTexts, useTranslator } from './texts.ts';
@@ -42,20 +42,25 @@ export type PasskeyDestination = Destination | { attempt: string } | null;
 
 /**
  * Signs in with a passkey that the person chooses in the list of the browser for the address field, which needs no request.
- * @param byButton only a click begins, and the list is not used
- * @returns a function for a button, in browsers without that list and those where a passkey was used before; null: there is no button
+ * @param button `known`: in browsers without that list and those where a passkey was used before; `only`: the list is not used
+ * @returns `choose`: for a button, null where there is none; `unsupported`: the browser or the service has no passkeys
  */
-export function usePasskey(destination: PasskeyDestination, byButton = false): { choose: (() => void) | null; busy: boolean } {
+export function usePasskey(
+  destination: PasskeyDestination,
+  button: 'known' | 'always' | 'only' = 'known',
+): { choose: (() => void) | null; busy: boolean; unsupported: boolean } {
   const translator = useTranslator();
   const { t } = translator;
   const { passkey } = useBoot();
-  const challenge = useRef({ value: passkey?.challenge ?? '', at: Date.now() });
+  const challenge = useRef({ value: passkey?.challenge ?? '', rpId: passkey?.rpId ?? '', at: passkey ? Date.now() : 0 });
   const waiting = useRef<AbortController | null>(null);
-  const [offersButton, setOffersButton] = useState(byButton);
+  const [offersButton, setOffersButton] = useState(button !== 'known');
+  const [unsupported, setUnsupported] = useState(false);
   const [busy, setBusy] = useState(false);
 
   const renew = async () => {
-    challenge.current = { value: (await api.passkeyChallenge({})).challenge, at: Date.now() };
+    const { challenge: value, rpId } = await api.passkeyChallenge({});
+    challenge.current = { value, rpId, at: Date.now() };
   };
 
   /** Waits until a passkey is chosen. Returns null when none was, or another request took the place of this one. */
@@ -65,7 +70,8 @@ export function usePasskey(destination: PasskeyDestination, byButton = false): {
     waiting.current?.abort();
     const stop = new AbortController();
     waiting.current = stop;
-    const options = { challenge: challenge.current.value, rpId: location.hostname, userVerification: 'required' };
+    const { value, rpId } = challenge.current;
+    const options = { challenge: value, rpId, userVerification: 'required' };
     const publicKey = webAuthn.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON);
     const chosen = await navigator.credentials.get({ publicKey, mediation, signal: stop.signal }).catch(() => null);
     return stop.signal.aborted ? null : (chosen as PublicKeyCredential | null);
@@ -84,7 +90,7 @@ export function usePasskey(destination: PasskeyDestination, byButton = false): {
       challenge.current.at = 0;
       if (isApiError(error) && error.code === 'unknown_passkey') {
         const signals: Signals = PublicKeyCredential;
-        void signals.signalUnknownCredential?.({ rpId: location.hostname, credentialId: chosen.id }).catch(() => {});
+        void signals.signalUnknownCredential?.({ rpId: challenge.current.rpId, credentialId: chosen.id }).catch(() => {});
       }
       toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.passkey_refused', failureTexts));
     }
@@ -103,7 +109,8 @@ export function usePasskey(destination: PasskeyDestination, byButton = false): {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for the page
   useEffect(() => {
     const webAuthn = passkey && passkeyApi();
-    if (!webAuthn || byButton) return;
+    setUnsupported(!passkeyApi());
+    if (!webAuthn || button === 'only') return;
     void noteAuthenticator(webAuthn).catch(() => {});
     let ended = false;
     const listen = async () => {
@@ -133,7 +140,13 @@ export function usePasskey(destination: PasskeyDestination, byButton = false): {
     };
   }, []);
 
-  return { choose: offersButton ? choose : null, busy };
+  return { choose: offersButton && !unsupported ? choose : null, busy, unsupported };
+}
+
+async function createPasskey(options: PasskeyCreationOptions) {
+  const publicKey = passkeyApi()?.parseCreationOptionsFromJSON(options as unknown as PublicKeyCredentialCreationOptionsJSON);
+  const created = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential;
+  return created.toJSON() as Input<'registerPasskey'>['credential'];
 }
 
 /** A passkey that may be created after a sign-in by email, and where the visitor goes on to. */
@@ -149,10 +162,7 @@ export function PasskeyOffer({ target, offer: { email, options, url } }: { targe
   const create = async () => {
     setCreating(true);
     try {
-      const webAuthn = passkeyApi();
-      const publicKey = webAuthn?.parseCreationOptionsFromJSON(options as unknown as PublicKeyCredentialCreationOptionsJSON);
-      const created = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential;
-      const credential = created.toJSON() as Input<'registerPasskey'>['credential'];
+      const credential = await createPasskey(options);
       await api.registerPasskey({ credential, language }, { signal: AbortSignal.timeout(REGISTRATION_MS) });
     } catch {
       decline();
@@ -189,10 +199,74 @@ export function PasskeyOffer({ target, offer: { email, options, url } }: { targe
   );
 }
 
+/** What a passkey needs and this browser lacks. */
+export function PasskeyNeeds({ unsupported }: { unsupported: boolean }) {
+  const { t } = useTranslator();
+  return (
+    <>
+      <p className="without-script mt-4 font-medium">{t('auth.passkey_needs_script')}</p>
+      {unsupported && <Note tone="failure">{t('auth.passkey_unsupported')}</Note>}
+    </>
+  );
+}
+
+/** The address is proven, and the website accepts only a passkey: the visitor creates one or uses another, and is signed in. */
+export function AddPasskey({ target, required }: { target: SignInBoot['target']; required: RequiredPasskey }) {
+  const { email, options, forwardUrl, again } = required;
+  const { t, language } = useTranslator();
+  const other = usePasskey({ forward_url: forwardUrl, require: 'passkey' }, 'only');
+  const [creating, setCreating] = useState(false);
+  const [failed, setFailed] = useState(false);
+  const unsupported = options === null || other.unsupported;
+
+  const create = async () => {
+    setCreating(true);
+    setFailed(false);
+    const created = await createPasskey(options as PasskeyCreationOptions).catch(() => null);
+    try {
+      const registered = created && (await api.registerPasskey({ credential: created, language, forward_url: forwardUrl }));
+      if (registered?.redirectUrl) return location.replace(registered.redirectUrl);
+    } catch {
+      // Its challenge is used up or too old: the sign-in begins again.
+    }
+    setCreating(false);
+    setFailed(true);
+  };
+
+  return (
+    <Card>
+      <TargetLine target={target} portalName={t('auth.portal_name')} />
+      <PageHeading title={t('auth.passkey_required_title')} />
+      <p className="mt-1.5 font-medium wrap-anywhere">{email}</p>
+      <p className="mt-2 text-muted">{t('auth.passkey_required_text')}</p>
+      <PasskeyNeeds unsupported={unsupported} />
+      {failed && <Note tone="failure">{t('auth.passkey_not_created')}</Note>}
+      <p role="status" className={creating ? 'mt-4 text-sm text-muted' : undefined}>
+        {creating && t('auth.passkey_waiting')}
+      </p>
+      <div className="mt-6 grid gap-2">
+        {!unsupported && (
+          <>
+            <Button busy={creating} onClick={create}>
+              {t('auth.passkey_create_button')}
+            </Button>
+            <Button variant="secondary" busy={other.busy} onClick={other.choose ?? undefined}>
+              {t('auth.passkey_button')}
+            </Button>
+          </>
+        )}
+        <ButtonLink variant="quiet" href={again}>
+          {t('auth.start_again')}
+        </ButtonLink>
+      </div>
+    </Card>
+  );
+}
+
 /** /auth?attempt=…: completes the login of a program that waits on this computer. */
 export function ProgramSignIn({ attempt }: { attempt: string }) {
   const { t } = useTranslator();
-  const { choose, busy } = usePasskey({ attempt }, true);
+  const { choose, busy } = usePasskey({ attempt }, 'only');
   return (
     <Card>
       <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />

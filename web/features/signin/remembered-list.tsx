@@ -14,15 +14,15 @@ import { failureText, isApiError, useTranslator } from './texts.ts';
 export function RememberedList({
   destination,
   portal,
-  fillsIn = false,
+  oneClick,
   accounts,
   onChange,
   onNeedsMail,
 }: {
   destination: Destination | null;
   portal: boolean;
-  /** An account only fills in its address, because the application asks for a new sign-in. */
-  fillsIn?: boolean;
+  /** The accounts that sign in with a click; the others only fill in their address. Unset: all. */
+  oneClick?: readonly string[];
   accounts: Remembered[];
   /** An account was changed or removed. */
   onChange: () => void;
@@ -36,11 +36,12 @@ export function RememberedList({
   const list = useRef<HTMLUListElement>(null);
   if (accounts.length === 0) return null;
 
+  const fillsIn = (email: string) => oneClick !== undefined && !oneClick.includes(email);
   const failureTitle = portal ? t('auth.quick_login_failed') : t('auth.saved_login_failed');
 
   const enter = async ({ email, key }: Remembered) => {
     if (entering) return;
-    if (fillsIn) return onNeedsMail(email);
+    if (fillsIn(email)) return onNeedsMail(email);
     if (key === '') {
       toastFailure(failureTitle, t('auth.no_saved_login'));
       return onNeedsMail(email);
@@ -59,7 +60,7 @@ export function RememberedList({
         onChange();
       }
       toastFailure(failureTitle, failureText(translator, error, portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text'));
-      if (refused) onNeedsMail(email);
+      if (refused || (isApiError(error) && error.status === 403)) onNeedsMail(email);
     }
   };
 
@@ -95,7 +96,11 @@ export function RememberedList({
                     {account.email.slice(account.email.lastIndexOf('@'))}
                   </span>
                   <span className="block text-[0.8125rem] text-muted" aria-live="polite">
-                    {entering === account.email ? t('auth.logging_in') : account.timestamp > 0 && timeAgo(account.timestamp, language)}
+                    {entering === account.email
+                      ? t('auth.logging_in')
+                      : fillsIn(account.email)
+                        ? t('auth.needs_new_proof')
+                        : account.timestamp > 0 && timeAgo(account.timestamp, language)}
                   </span>
                 </span>
               </button>

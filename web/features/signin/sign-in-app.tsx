@@ -12,7 +12,7 @@ import { AuthorizationPage } from './authorization-page.tsx';
 import { ErrorPage, LeavingPage } from './final-pages.tsx';
 import { loadTexts } from './flow.ts';
 import { CallbackPage, ConfirmBrowser, LinkPage } from './link-page.tsx';
-import { PasskeyOffer, ProgramSignIn } from './passkey.tsx';
+import { AddPasskey, PasskeyOffer, ProgramSignIn } from './passkey.tsx';
 import { SignInPage } from './sign-in-page.tsx';
 import { BootContext, forgetTyped, useBoot } from './steps.ts';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from './texts.ts';
@@ -25,7 +25,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(boot.path);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
   const { t } = translator;
-  const { authorization, error, confirmBrowser, target, leaving, offer } = boot;
+  const { authorization, error, confirmBrowser, target, leaving, offer, addPasskey } = boot;
   const attempt = target.kind === 'portal' && new URLSearchParams(boot.search).get('attempt');
 
   useEffect(() => {
@@ -62,6 +62,8 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
     <LeavingPage target={target} url={leaving.url} />
   ) : offer ? (
     <PasskeyOffer target={target} offer={offer} />
+  ) : addPasskey ? (
+    <AddPasskey target={target} required={addPasskey} />
   ) : confirmBrowser && (link || isCallback) ? (
     <ConfirmBrowser {...confirmBrowser} />
   ) : link ? (

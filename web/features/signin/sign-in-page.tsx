@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { AuthorizationStep, OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
+import type { AuthorizationStep, OwnAttempt, RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
@@ -9,9 +9,9 @@ import { AddressForm } from './address-form.tsx';
 import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
 import type { Proof } from './email-verification.tsx';
 import { Unsupported } from './final-pages.tsx';
-import { createFlow, type Destination, signInVerified } from './flow.ts';
+import { createFlow, type Destination, type Onward, signInVerified } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
-import { type Offer, PasskeyOffer, usePasskey } from './passkey.tsx';
+import { AddPasskey, type Offer, PasskeyNeeds, PasskeyOffer, usePasskey } from './passkey.tsx';
 import { RememberedList } from './remembered-list.tsx';
 import {
   beginAttempt,
@@ -37,6 +37,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
   const [email, setEmail] = useState(() => typedBefore('email') ?? steps.email);
   const [step, go] = useStep(attempt !== null);
   const [offer, setOffer] = useState<Offer | null>(null);
+  const [required, setRequired] = useState<RequiredPasskey | null>(null);
 
   const send = async (address: string, verifiable?: true) => {
     await flow.requestMail(address, language, verifiable);
@@ -50,6 +51,13 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
     go('code');
   };
 
+  const goOn = (onward: Onward) => {
+    if ('addPasskey' in onward) setRequired(onward.addPasskey);
+    else if (onward.passkey && attempt) setOffer({ email: attempt.email, options: onward.passkey, url: onward.url });
+    else location.assign(onward.url);
+  };
+
+  if (required) return <AddPasskey target={target} required={required} />;
   if (offer) return <PasskeyOffer target={target} offer={offer} />;
   if (target.kind === 'unsupported') return <Unsupported target={target} />;
   if (step === 'signed_in' && steps.signedInAs) return <SignedInStep email={steps.signedInAs} />;
@@ -62,7 +70,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
         onStatus={(status) => setAttempt((known) => known && { ...known, status })}
         onResend={() => send(attempt.email)}
         onOtherEmail={() => go('address')}
-        onSignedIn={({ url, passkey }) => (passkey ? setOffer({ email: attempt.email, options: passkey, url }) : location.assign(url))}
+        onSignedIn={goOn}
       />
     );
   return <AddressStep target={target} destination={destination} firstEmail={email} attempt={attempt} wanted={wanted} onSend={begin} />;
@@ -71,8 +79,11 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
 /** Returns where the sign-in of this page leads; null: to the portal. */
 function destinationOf(target: SignInBoot['target'], search: string): Destination | null {
   if (target.kind === 'application') return { interaction: target.interaction };
-  const forward_url = new URLSearchParams(search).get('forward_url');
-  return forward_url === null ? null : { forward_url };
+  const query = new URLSearchParams(search);
+  const forward_url = query.get('forward_url');
+  if (forward_url === null) return null;
+  const max_age = query.get('max_age');
+  return { forward_url, ...(max_age !== null && { max_age }), ...(query.get('require') === 'passkey' && { require: 'passkey' }) };
 }
 
 /** The portal's page in a browser with a session: continues with it, or signs in as somebody else. */
@@ -124,7 +135,8 @@ function AddressStep({
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(firstEmail);
   const [accounts, readAccounts] = useRememberedAccounts();
-  const passkey = usePasskey(destination);
+  const { passkeyOnly = false, oneClick } = steps;
+  const passkey = usePasskey(destination, passkeyOnly ? 'always' : 'known');
 
   const [other, setOther] = useState(!wanted?.chooseAccount || refused !== null || errors.atField !== null);
   const choosing = !other && accounts.length > 0;
@@ -164,13 +176,19 @@ function AddressStep({
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
       <PageHeading title={site === null ? heading : t('auth.sign_in_to', { name: site })}>{heading}</PageHeading>
-      {!choosing && <p className="mt-1.5 text-muted">{t('auth.subtitle')}</p>}
+      {!choosing && <p className="mt-1.5 text-muted">{t(passkeyOnly ? 'auth.passkey_only_text' : 'auth.subtitle')}</p>}
+      {passkeyOnly && <PasskeyNeeds unsupported={passkey.unsupported} />}
+      {passkeyOnly && passkey.choose && (
+        <Button className="mt-6 w-full" busy={passkey.busy} onClick={passkey.choose}>
+          {t('auth.passkey_button')}
+        </Button>
+      )}
       {steps.attemptMissing && attempt === null && <Note tone="plain">{t('auth.attempt_missing')}</Note>}
       {refused && <Note tone="failure">{refused}</Note>}
       <RememberedList
         destination={destination}
         portal={portal}
-        fillsIn={wanted?.mustBeFresh}
+        oneClick={oneClick}
         accounts={accounts}
         onChange={readAccounts}
         onNeedsMail={typeAddress}
@@ -194,7 +212,7 @@ function AddressStep({
           onSend={sendAddress}
         />
       )}
-      {passkey.choose && (
+      {!passkeyOnly && passkey.choose && (
         <Button variant="secondary" className="mt-3 w-full" busy={passkey.busy} onClick={passkey.choose}>
           {t('auth.passkey_button')}
         </Button>

@@ -39,6 +39,8 @@ const errorTexts: Partial<Record<Failure['code'], TextKey>> = {
   foreign_origin: 'auth.error_foreign_form',
   no_saved_login: 'auth.no_saved_login',
   needs_script: 'auth.code_needs_script',
+  sign_in_too_old: 'auth.sign_in_too_old',
+  passkey_required: 'auth.passkey_only_text',
   not_found: 'auth.not_found_text',
 };
 

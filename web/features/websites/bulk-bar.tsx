@@ -125,9 +125,12 @@ async function fetchAll({ q, sort }: ListState): Promise<Listed> {
 /** Returns the list as rows of a table, with its header. */
 function tableOf(websites: Listed): (string | number)[][] {
   const rows = websites.map(({ domain, displayDomain, verified, createdAt, stats }) => {
-    const { sent, opened, again, completed, medianSeconds } = stats;
-    return [domain, displayDomain, verified ? 'yes' : 'no', createdAt, sent, opened, again, completed, medianSeconds ?? ''];
+    const { sent, opened, again, byPasskey, byVerifiedEmail, completed, medianSeconds } = stats;
+    const methods = [opened, byPasskey, byVerifiedEmail, again - byPasskey - byVerifiedEmail];
+    return [domain, displayDomain, verified ? 'yes' : 'no', createdAt, sent, ...methods, completed, medianSeconds ?? ''];
   });
-  const counts = ['emails sent', 'opened', 'remembered', 'tokens verified', 'median seconds'].map((name) => `${name} (30 days)`);
+  const counts = ['emails sent', 'opened', 'passkeys', 'verified emails', 'remembered', 'tokens verified', 'median seconds'].map(
+    (name) => `${name} (30 days)`,
+  );
   return [['domain', 'displayed as', 'verified', 'added', ...counts], ...rows];
 }

@@ -26,6 +26,7 @@ const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
       { value: 'mail_accepted', label: 'Email accepted by the mail server' },
       { value: 'opened', label: 'Opened by link or code' },
       { value: 'opened code', label: 'Opened by code' },
+      { value: 'address_proven', label: 'Address proven, passkey needed' },
       { value: 'remembered', label: 'Remembered account' },
       { value: 'passkey', label: 'Passkey' },
       { value: 'verified_email', label: 'Email verified by the browser' },

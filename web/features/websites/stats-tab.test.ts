@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { percentOf } from './stats-tab.tsx';
+import { methodsOf, percentOf } from './stats-tab.tsx';
 
 test('a share is in whole percent, and only a whole is 100%', () => {
   expect([
@@ -12,4 +12,19 @@ test('a share is in whole percent, and only a whole is 100%', () => {
     percentOf(0, 0),
   ]).toEqual(['33%', '99%', '100%', '100%', '0%', '< 1%', null]);
   expect(percentOf(1, 2, 'of requested')).toBe('50% of requested');
+});
+
+test('each sign-in has one method', () => {
+  const total = {
+    sent: 9,
+    opened: 5,
+    openedByCode: 2,
+    again: 12,
+    byPasskey: 4,
+    byVerifiedEmail: 1,
+    completed: 9,
+    openIdSent: 0,
+    openIdOpened: 3,
+  };
+  expect(methodsOf(total)).toEqual({ link: 3, code: 2, passkey: 4, verifiedEmail: 1, remembered: 7, openId: 3 });
 });

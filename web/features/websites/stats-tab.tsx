@@ -41,8 +41,8 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
           <Methods history={data} />
           <DayBars
             title="Sign-ins per UTC day"
-            series={data.total.openIdOpened > 0 ? SERIES : SERIES.slice(0, -1)}
-            days={data.days.map(methodsOf)}
+            series={seriesOf(methodsOf(data.total))}
+            days={data.days.map((day) => ({ date: day.date, ...methodsOf(day) }))}
           />
         </div>
       )}
@@ -52,20 +52,29 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
 
 const isEmpty = ({ total }: History) => Object.values(total).every((count) => count === 0);
 
-type Method = 'link' | 'code' | 'remembered' | 'openId';
+type Method = 'link' | 'code' | 'passkey' | 'verifiedEmail' | 'remembered' | 'openId';
 
 const SERIES: readonly Series<Method>[] = [
   { key: 'link', label: 'Link', color: '--color-accent' },
   { key: 'code', label: 'Code', color: '--color-ink' },
+  { key: 'passkey', label: 'Passkey', color: '--color-chart-blue' },
+  { key: 'verifiedEmail', label: 'Verified email', color: '--color-chart-amber' },
   { key: 'remembered', label: 'Remembered', color: '--color-edge' },
   { key: 'openId', label: 'OpenID Connect', color: '--color-muted' },
 ];
 
-const methodsOf = ({ date, opened, openedByCode, again, openIdOpened }: History['days'][number]) => ({
-  date,
+/** The methods that are shown only where visitors use them. */
+const OCCASIONAL: readonly Method[] = ['passkey', 'verifiedEmail', 'openId'];
+
+const seriesOf = (counts: Record<Method, number>) => SERIES.filter(({ key }) => counts[key] > 0 || !OCCASIONAL.includes(key));
+
+/** Returns the sign-ins by method. */
+export const methodsOf = ({ opened, openedByCode, again, byPasskey, byVerifiedEmail, openIdOpened }: Counts): Record<Method, number> => ({
   link: opened - openedByCode,
   code: openedByCode,
-  remembered: again,
+  passkey: byPasskey,
+  verifiedEmail: byVerifiedEmail,
+  remembered: again - byPasskey - byVerifiedEmail,
   openId: openIdOpened,
 });
 
@@ -99,6 +108,7 @@ type Step = { label: string; hint: string; count: number; note: string | null };
 /** The steps of the sign-ins of a period, each with its share of the step before. */
 function Funnel({ domain, history: { total, median } }: { domain: string; history: History }) {
   const { sent, opened, again, completed } = total;
+  const { passkey, verifiedEmail, remembered } = methodsOf(total);
   const steps: Step[] = [
     { label: 'Requested', hint: 'Sign-in emails', count: sent, note: null },
     {
@@ -107,16 +117,21 @@ function Funnel({ domain, history: { total, median } }: { domain: string; histor
       count: opened,
       note: [percentOf(opened, sent, 'of requested'), median.all !== null && `median ${durationOf(median.all)}`].filter(Boolean).join(', '),
     },
-    { label: 'Remembered', hint: 'Signed in again, without an email', count: again, note: null },
+    ...(passkey > 0 ? [{ label: 'Passkey', hint: 'Signed in with a passkey, without an email', count: passkey, note: null }] : []),
+    ...(verifiedEmail > 0
+      ? [{ label: 'Verified email', hint: 'The browser proved the address, without an email', count: verifiedEmail, note: null }]
+      : []),
+    { label: 'Remembered', hint: 'Signed in again, without an email', count: remembered, note: null },
     {
       label: 'Completed',
       hint: 'Tokens that your server verified',
       count: completed,
-      note: percentOf(completed, opened + again, 'of opened and remembered'),
+      note: percentOf(completed, opened + again, again > remembered ? 'of all sign-ins' : 'of opened and remembered'),
     },
   ];
   const max = Math.max(...steps.map(({ count }) => count));
   const unverified = opened + again - completed;
+  const noEmail = again > remembered ? 'passkeys and remembered accounts' : 'remembered accounts';
   return (
     <section aria-labelledby="funnel">
       <h2 id="funnel" className="mb-4 text-lg font-semibold tracking-tight">
@@ -129,8 +144,8 @@ function Funnel({ domain, history: { total, median } }: { domain: string; histor
       </dl>
       <p className="mt-3 max-w-2xl text-sm leading-6 text-muted">
         {completed > sent
-          ? 'Completed is higher than Requested because remembered accounts sign in without an email, and their tokens are verified too.'
-          : 'Remembered accounts sign in without an email; their tokens count as Completed, so that it can be higher than Requested.'}
+          ? `Completed is higher than Requested because ${noEmail} sign in without an email, and their tokens are verified too.`
+          : `${noEmail.charAt(0).toUpperCase()}${noEmail.slice(1)} sign in without an email; their tokens count as Completed, so that it can be higher than Requested.`}
         {unverified > 0 && (
           <>
             {' '}
@@ -164,13 +179,16 @@ function FunnelRow({ label, hint, count, note, max }: Step & { max: number }) {
   );
 }
 
-/** How visitors signed in: by link, code, remembered account and OpenID Connect. */
+/** How visitors signed in. */
 function Methods({ history: { total, median } }: { history: History }) {
-  const { opened, openedByCode, again, openIdSent, openIdOpened } = total;
+  const { opened, again, openIdSent, openIdOpened } = total;
+  const { link, code, passkey, verifiedEmail, remembered } = methodsOf(total);
   const rows = [
-    { method: 'Link in the email', count: opened - openedByCode, seconds: median.link },
-    { method: 'Code in the email', count: openedByCode, seconds: median.code },
-    { method: 'Remembered account', count: again, seconds: null },
+    { method: 'Link in the email', count: link, seconds: median.link },
+    { method: 'Code in the email', count: code, seconds: median.code },
+    ...(passkey > 0 ? [{ method: 'Passkey', count: passkey, seconds: null }] : []),
+    ...(verifiedEmail > 0 ? [{ method: 'Email verified by the browser', count: verifiedEmail, seconds: null }] : []),
+    { method: 'Remembered account', count: remembered, seconds: null },
     ...(openIdSent + openIdOpened > 0 ? [{ method: 'OpenID Connect, by email', count: openIdOpened, seconds: null }] : []),
   ];
   const all = opened + again + openIdOpened;
@@ -239,6 +257,7 @@ export function percentOf(part: number, whole: number, of = ''): string | null {
 
 /** The sign-ins to a website, in sum and per day. */
 type History = Output<'websiteHistory'>;
+type Counts = History['total'];
 
 /** How long statistics are shown from the cache when the page is opened again. */
 const STALE_MS = 5_000;

@@ -196,13 +196,15 @@ function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowAct
 
 /** The sign-ins of the last 30 days in one line. */
 function SignIns({ stats }: { stats: ListedWebsite['stats'] }) {
-  const { sent, opened, completed, again, medianSeconds } = stats;
+  const { sent, opened, completed, again, byPasskey, byVerifiedEmail, medianSeconds } = stats;
   if (sent + opened + completed + again === 0) return <p className="text-[0.8125rem] leading-5 text-muted">No sign-ins yet</p>;
   return (
     <dl aria-label="Sign-ins of the last 30 days" className="flex flex-wrap gap-x-3 text-[0.8125rem] leading-5">
       <Count label="Emails sent" value={sent.toLocaleString('en')} />
       <Count label="Opened" value={opened.toLocaleString('en')} />
-      <Count label="Remembered" value={again.toLocaleString('en')} />
+      {byPasskey > 0 && <Count label="Passkeys" value={byPasskey.toLocaleString('en')} />}
+      {byVerifiedEmail > 0 && <Count label="Verified emails" value={byVerifiedEmail.toLocaleString('en')} />}
+      <Count label="Remembered" value={(again - byPasskey - byVerifiedEmail).toLocaleString('en')} />
       <Count label="Tokens verified" value={completed.toLocaleString('en')} />
       {medianSeconds !== null && <Count label="Median" value={durationOf(medianSeconds)} />}
     </dl>
