@@ -68,7 +68,7 @@ export type TargetParts = { targets: Pick<Targets, 'of'>; interactions: Interact
 
 /**
  * Returns what the token of a sign-in without an email is for.
- * @throws Fault bad_forward_url, interaction_ended, and passkey_required for a remembered account where only a passkey signs in
+ * @throws Fault bad_forward_url, interaction_ended, and passkey_required for another method where only a passkey signs in
  */
 export async function tokenTargetOf(
   { targets, interactions }: TargetParts,
@@ -87,7 +87,7 @@ export async function tokenTargetOf(
 
 /** @throws Fault passkey_required */
 function maxAgeOf({ maxAge, passkey }: Conditions, method: SignInMethod): number | null {
-  if (passkey && method === 'remembered') throw new Fault('passkey_required');
+  if (passkey && method !== 'hardware' && method !== 'synced') throw new Fault('passkey_required');
   return maxAge;
 }
 
