@@ -68,7 +68,7 @@ export type TargetParts = { targets: Pick<Targets, 'of'>; interactions: Interact
 
 /**
  * Returns what the token of a sign-in without an email is for.
- * @throws Fault bad_forward_url, interaction_ended, and passkey_required for anything else where only a passkey signs in
+ * @throws Fault bad_forward_url, interaction_ended, and passkey_required for another method where only a passkey signs in
  */
 export async function tokenTargetOf(
   { targets, interactions }: TargetParts,

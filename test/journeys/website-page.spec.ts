@@ -88,6 +88,14 @@ test('statistics are a funnel with rates, by method and per day, over 7, 30 or 9
   const days = page.getByRole('table', { name: 'Sign-ins per UTC day' }).getByRole('row');
   expect(await days.count()).toBe(31);
   expect(await days.last().textContent()).toMatch(/622$/);
+  await scene.stage.query('update daily_sites set by_passkey = 4, by_verified_email = 1 where website = $1 and again = 14', [id]);
+  await page.reload();
+  await expect.poll(steps).toContain('PasskeySigned in with a passkey, without an email4');
+  expect(await steps()).toContain('Verified emailThe browser proved the address, without an email1');
+  expect(await steps()).toContain('RememberedSigned in again, without an email11');
+  expect(await methods.getByRole('row').allTextContents()).toEqual(
+    expect.arrayContaining(['Passkey410%–', 'Email verified by the browser13%–', 'Remembered account1128%–']),
+  );
   await page.getByRole('link', { name: '7 days' }).click();
   await expect.poll(steps).toContain('RequestedSign-in emails10');
   await page.getByRole('link', { name: '90 days' }).click();
