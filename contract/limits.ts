@@ -89,6 +89,8 @@ export const RATE_LIMITS = {
   },
   failed_verify: { points: 60, duration: 60, description: 'invalid tokens from one network address' },
   failed_passkeys: { points: 60, duration: 60, description: 'rejected passkeys from one network address' },
+  issued_tokens: { points: 60, duration: 3600, description: 'email verification tokens for one address' },
+  failed_issuances: { points: 60, duration: 60, description: 'refused requests for an email verification token from one network address' },
   wrong_user_codes: { points: 20, duration: 3600, description: 'wrong codes of devices from one network address' },
   rejected_tokens: { points: 60, duration: 60, description: 'rejected OAuth token requests from one network address' },
   authorization_requests: {

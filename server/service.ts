@@ -16,6 +16,7 @@ import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter, docsSearchRoutes } from './docs/routes.ts';
+import { emailVerificationIssuerRouter } from './email-verification/issuer-routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
 import { forwardAuthRouter } from './forward-auth/routes.ts';
@@ -186,7 +187,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
   const { config, database } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { headers, web, describeError } = core;
+  const { headers, web, describeError, cookieSettings, verificationIssuer } = core;
   const local = config.mode === 'local';
   const origins = new Set([publicUrl]);
   const invokeSettings = {
@@ -202,7 +203,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     });
   const identityOf = identityAt('api');
   const accountOf = async (request: IncomingMessage, response: ServerResponse) => {
-    const identity = await identityOf(request, cookiesOf(request, response, secure));
+    const identity = await identityOf(request, cookiesOf(request, response, cookieSettings));
     return identity?.by === 'session' ? identity : null;
   };
   const identityOfAssistant = identityAt('mcp');
@@ -213,7 +214,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     served,
     listenerOf: createListener({
       ...invokeSettings,
-      secure,
+      cookieSettings,
       trustProxy,
       origins,
       identityOf,
@@ -269,6 +270,9 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         secretKeys: parts.secretKeys,
         verifier: core.verifier,
       }),
+      ...(verificationIssuer
+        ? [emailVerificationIssuerRouter({ issuer: verificationIssuer, cookieSettings, trustProxy, describeError, headers })]
+        : []),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
       ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),
@@ -279,7 +283,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         local,
         headers,
         sendSignIn: async (request, response) => {
-          web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, secure)));
+          web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, cookieSettings)));
         },
         hasForm: (path) => forms.at('POST', path) !== undefined,
         openApi,

@@ -4,7 +4,7 @@ import type { Parsed } from '../../contract/routes.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
-import { digest, randomSecret } from '../secrets.ts';
+import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import type { SignedIn } from './opener.ts';
 import { type InteractionTargets, type SignInMethod, type Targets, withToken } from './target.ts';
 
@@ -32,6 +32,9 @@ select rotated, replaced from used`;
 const END_REUSED_KEY = `
 delete from remembered_keys
 where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'`;
+
+// The row remains without a verifier, so that the rate limits still know the device.
+const FORGET_KEY = "update remembered_keys set verifier = '', previous_verifier = null where device = $1 and email = $2 and verifier <> ''";
 
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };
@@ -106,6 +109,11 @@ export class QuickLogins {
     }
     const authKey = used.replaced ? null : used.rotated ? authKeyOf(selector, nextSecret) : key;
     return { email, authKey, redirectUrl: withToken(target.forwardUrl, token) };
+  }
+
+  /** Voids the key of an account on a device, so that no one can use it who still has it. */
+  async forget(email: string, device: string | undefined): Promise<void> {
+    if (isRandomSecret(device)) await this.#run('signin-forget-key', FORGET_KEY, [digest(device), email]);
   }
 
   async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {
