@@ -33,6 +33,7 @@ export const endpoints = {
   passkeyChallenge: { method: 'POST', path: '/api/auth/passkey/challenge', access: 'anyone' },
   passkeySignIn: { method: 'POST', path: '/api/auth/passkey', access: 'anyone' },
   registerPasskey: { method: 'POST', path: '/api/auth/passkey/registration', access: 'anyone' },
+  verifiedEmailSignIn: { method: 'POST', path: '/api/auth/verified-email', access: 'anyone' },
   tokenLogin: { method: 'POST', path: '/api/auth/token-login', access: 'anyone' },
   session: { method: 'GET', path: '/api/auth/session', access: 'anyone' },
   logout: { method: 'POST', path: '/api/auth/logout', access: 'anyone' },

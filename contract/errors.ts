@@ -52,6 +52,11 @@ export const errors = {
     hint: 'Sign in here with the address, in the same browser.',
     oauth: 'authentication_required',
   },
+  verifiable_email: {
+    status: 409,
+    message: 'The browser may be able to verify this address. No email was sent yet.',
+    hint: 'Send the token of the browser, or the same request without `verifiable`.',
+  },
   bad_link: {
     status: 400,
     message: 'This link was used, has expired or is for another address.',

@@ -40,7 +40,7 @@ export const WebsiteEvent = z.object({
   // A text and not an enum: a program must be able to show the kinds of a later version.
   kind: z.string().meta({
     description:
-      'requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, remembered, passkey, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused; with OpenID Connect also exchanged and client_refused',
+      'requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, remembered, passkey, verified_email, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused; with OpenID Connect also exchanged and client_refused',
   }),
   reason: z.string().nullable().meta({
     description:

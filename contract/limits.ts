@@ -31,6 +31,8 @@ export const MAX_API_KEYS = 50;
 export const MAX_PASSKEYS = 20;
 /** Life of the challenge of a passkey, in seconds. */
 export const PASSKEY_CHALLENGE_SECONDS = 300;
+/** Life of the nonce of a sign-in page for the Email Verification Protocol, in seconds. */
+export const EVP_NONCE_SECONDS = 3600;
 /** How long a browser does not offer a passkey again after one was declined, in seconds (30 days). */
 export const PASSKEY_LATER_SECONDS = 30 * 86_400;
 /** Remembered accounts that a browser keeps, newest first. */
@@ -91,6 +93,12 @@ export const RATE_LIMITS = {
   failed_passkeys: { points: 60, duration: 60, description: 'rejected passkeys from one network address' },
   issued_tokens: { points: 60, duration: 3600, description: 'email verification tokens for one address' },
   failed_issuances: { points: 60, duration: 60, description: 'refused requests for an email verification token from one network address' },
+  failed_email_verifications: {
+    points: 30,
+    duration: 3600,
+    description:
+      'tokens of the Email Verification Protocol from one network address that verify no address; above it, emails are sent instead',
+  },
   wrong_user_codes: { points: 20, duration: 3600, description: 'wrong codes of devices from one network address' },
   rejected_tokens: { points: 60, duration: 60, description: 'rejected OAuth token requests from one network address' },
   authorization_requests: {

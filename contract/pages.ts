@@ -83,6 +83,8 @@ export type SignInBoot = {
   steps?: SignInSteps;
   /** On the same pages, unless passkeys cannot be used: a challenge in base64url; `known`: this browser has used a passkey. */
   passkey?: { challenge: string; known: boolean };
+  /** On the same pages where the Email Verification Protocol is on: what the browser's token has to be for. */
+  verification?: { nonce: string };
   /** The visitor is signed in by the link of an email, and may add a passkey before going on to `url`. */
   offer?: { email: string; options: PasskeyCreationOptions; url: string };
   /** Why the form post that this page responds to was refused. */
@@ -104,6 +106,9 @@ export type SignInBoot = {
   /** On the pages below /oauth/: the step of the authorization request, sign-out or device flow. */
   authorization?: AuthorizationStep;
 };
+
+/** The field of step 1 that the browser fills in with a token of the Email Verification Protocol. */
+export const VERIFICATION_FIELD = 'email_verification_token';
 
 /** PublicKeyCredentialCreationOptionsJSON of WebAuthn Level 3. */
 export type PasskeyCreationOptions = Record<string, unknown>;

@@ -46,6 +46,8 @@ import {
   Translations,
   ValidateKeyRequest,
   ValidateKeyResponse,
+  VerifiedEmailRequest,
+  VerifiedEmailResponse,
   VerifyRequest,
   VerifyResponse,
 } from './signin.ts';
@@ -142,6 +144,12 @@ export const routes = {
     'Add a passkey, with the options of a sign-in by email in the same browser',
     passkeys.PasskeyRegistration,
     passkeys.PasskeyRegistered,
+  ),
+  verifiedEmailSignIn: route(
+    'verifiedEmailSignIn',
+    'Sign in with a token of the Email Verification Protocol (experimental), in the browser that opened the sign-in page',
+    VerifiedEmailRequest,
+    VerifiedEmailResponse,
   ),
   tokenLogin: route('tokenLogin', "Open a session with the portal's own token", TokenLoginRequest, TokenLoginResponse),
   session: route('session', 'The account that is signed in in this browser; null when none is', nothing, Session),

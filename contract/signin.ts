@@ -44,11 +44,17 @@ export const SentResponse = z.object({
 export const RedirectResponse = z.object({ redirectUrl: z.string() });
 export const Done = z.object({ success: z.literal(true) });
 
+const verifiable = z
+  .boolean()
+  .optional()
+  .meta({ description: 'true: send no email yet if the mail provider of the address takes part in the Email Verification Protocol' });
+
 export const DomainAuthRequest = z.object({
   email: Email,
   forward_url: url.optional().meta({ description: 'Where the visitor is sent with the token; unset: the developer portal' }),
   interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
   language: LanguageChoice,
+  verifiable,
 });
 
 /** An S256 challenge has 43 characters of base64url (RFC 7636 §4.3), and a verifier 43 to 128 unreserved characters (§4.1). */
@@ -60,6 +66,7 @@ export const AuthorizeRequest = z.object({
   code_challenge_method: z.literal('S256', 'code_challenge_method must be S256'),
   state,
   language: LanguageChoice,
+  verifiable,
 });
 export const AuthorizeResponse = SentResponse.extend({
   attempt: z.string().meta({ description: 'Handle of this attempt, for programs without cookies' }),
@@ -128,6 +135,19 @@ export const SignInDestination = z.object({
 export const ValidateKeyRequest = SignInDestination.extend({ email: Email, key: secret });
 export const ValidateKeyResponse = RedirectResponse.extend({
   key: z.string().optional().meta({ description: 'Replaces the key that was sent' }),
+});
+
+export const VerifiedEmailRequest = SignInDestination.extend({
+  email: Email,
+  token: z
+    .string()
+    .min(1)
+    .max(8192)
+    .regex(/^[A-Za-z0-9._~-]+$/, 'Not a token of the Email Verification Protocol')
+    .meta({ description: 'What the browser has put into the form of the sign-in page' }),
+});
+export const VerifiedEmailResponse = z.object({
+  redirectUrl: z.string().nullable().meta({ description: 'null: the token does not verify the address; request an email' }),
 });
 
 export const TokenLoginRequest = z.object({ token: secret, confirm: z.boolean().optional() });

@@ -48,6 +48,12 @@ export const docPages: readonly DocPage[] = [
     description: 'How visitors sign in without waiting for an email, at every website and with nothing to integrate.',
   },
   {
+    slug: 'email-verification',
+    title: 'Verified by the browser (experimental)',
+    description: 'The Email Verification Protocol: the mail provider confirms an address to the browser, and no email is needed.',
+    optional: true,
+  },
+  {
     slug: 'forward-auth',
     title: 'Apps without code',
     description: 'Protect any app behind nginx, Caddy or Traefik: the proxy signs visitors in by email, and the app gets their address.',

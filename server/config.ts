@@ -54,7 +54,9 @@ export type Config = {
   retention: { auditDays: number; attemptDays: number; tokenDays: number; exportDir: string | null };
   /** Export of traces and metrics over OTLP. Null: off. */
   otlp: { metricIntervalMs: number } | null;
-  /** DNS servers for domain proofs, as `ip` or `ip:port`. Null: the system's. */
+  /** The Email Verification Protocol as a relying party. Null: off. `originTrialToken`: for Chrome; null: none. */
+  evp: { originTrialToken: string | null } | null;
+  /** DNS servers for domain proofs and the Email Verification Protocol, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
   /** Domains for whose addresses the service issues email verification tokens. Empty: it is no issuer. */
   issuerDomains: ReadonlySet<string>;
@@ -139,6 +141,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     auditWebhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : null,
     retention: retentionOf(values),
     otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
+    evp: (values.EVP ?? (production ? 'off' : 'on')) === 'on' ? { originTrialToken: values.EVP_ORIGIN_TRIAL_TOKEN ?? null } : null,
     dnsServers: values.DNS_SERVERS ?? null,
     issuerDomains: new Set(values.EVP_ISSUER_DOMAINS),
     bucket,

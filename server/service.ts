@@ -16,6 +16,7 @@ import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter, docsSearchRoutes } from './docs/routes.ts';
+import { emailVerificationRoutes } from './email-verification/email-verification.ts';
 import { emailVerificationIssuerRouter } from './email-verification/issuer-routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
@@ -173,6 +174,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...accountRoutes(portal.accounts),
     ...deviceRoutes(portal.devices),
     ...passkeyRoutes(core.passkeys, portal.passkeys),
+    ...emailVerificationRoutes(core.emailVerification),
     ...applicationRoutes(core.applications),
     ...redirectTestRoutes(portal.redirectTests),
     ...apiKeyRoutes(portal.apiKeys),

@@ -116,11 +116,22 @@ export const settings = {
     .literal('http/protobuf', { error: 'give http/protobuf, or leave it unset' })
     .describe('http/protobuf is the only one'),
   OTEL_METRIC_EXPORT_INTERVAL: wholeNumber(100, 3_600_000).describe('milliseconds between two exports of metrics · unset: 60000'),
+  EVP: z
+    .enum(['on', 'off'], { error: 'give on or off' })
+    .describe(
+      'experimental: browsers with the Email Verification Protocol sign in without an email · unset: on in local mode, off in production',
+    ),
+  EVP_ORIGIN_TRIAL_TOKEN: refined(
+    isOriginTrialToken,
+    "give the token that Chrome's origin trial EmailVerificationProtocol has issued",
+  ).describe(
+    "experimental: the token for PUBLIC_URL of Chrome's origin trial EmailVerificationProtocol · unset: only browsers with its flag take part",
+  ),
   DNS_SERVERS: z
     .string()
     .transform((text) => text.split(',').map((server) => server.trim()))
     .refine((servers) => servers.every(isServerAddress), { error: 'give addresses such as 9.9.9.9 or 127.0.0.1:5353, separated by commas' })
-    .describe("DNS servers for domain proofs · unset: the system's"),
+    .describe("DNS servers for domain proofs and the Email Verification Protocol · unset: the system's"),
   EVP_ISSUER_DOMAINS: z
     .string()
     .transform((text) => text.split(',').map((domain) => normalHost(domain.trim()) ?? ''))
@@ -142,6 +153,19 @@ export const settings = {
 };
 
 export type Settings = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]> };
+
+/** Where the payload of an origin trial token begins: after its version, signature and length. */
+const TRIAL_PAYLOAD = 69;
+
+/** Returns whether a text is a token of Chrome's origin trial of the Email Verification Protocol. Only the browser can verify its signature. */
+function isOriginTrialToken(text: string): boolean {
+  try {
+    const { feature } = JSON.parse(Buffer.from(text, 'base64').toString('utf8', TRIAL_PAYLOAD));
+    return /^[A-Za-z0-9+/=]+$/.test(text) && feature === 'EmailVerificationProtocol';
+  } catch {
+    return false;
+  }
+}
 
 /** Returns whether a text is the address of a syslog server, with a port and nothing else. */
 function isSyslogUrl(text: string): boolean {

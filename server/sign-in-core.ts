@@ -4,7 +4,10 @@ import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { Applications } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
+import { IssuerDiscovery } from './email-verification/discovery.ts';
+import { EmailVerification } from './email-verification/email-verification.ts';
 import { EmailVerificationIssuer, VerifiableCookie } from './email-verification/issuer.ts';
+import { VerifiedSignInStore } from './email-verification/store.ts';
 import { EventRecorder } from './events/recorder.ts';
 import { type CookieSettings, cookiesOf, receivedCookies } from './http/cookies.ts';
 import { createDescribeError, type DescribedError, ErrorLog, errorHeaders } from './http/errors.ts';
@@ -78,8 +81,10 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const ownAttempts = new OwnAttempts(core);
   const steps = new StepsReader(ownAttempts, sessions);
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
-    const passkey = page.steps && passkeys.ofPage(cookiesOf(response.req, response, cookieSettings));
-    webApp.sendSignIn(response, passkey ? { ...page, passkey } : page, status);
+    if (!page.steps) return webApp.sendSignIn(response, page, status);
+    const cookies = cookiesOf(response.req, response, cookieSettings);
+    const [passkey, verification] = [passkeys.ofPage(cookies), emailVerification.ofPage(cookies)];
+    webApp.sendSignIn(response, { ...page, ...(passkey && { passkey }), ...(verification && { verification }) }, status);
   };
   const openId = createOpenId({
     config,
@@ -107,6 +112,15 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     outbox,
     log,
   });
+  const emailVerification = new EmailVerification({
+    publicUrl,
+    secretKeys,
+    store: new VerifiedSignInStore(core),
+    discovery: config.evp && new IssuerDiscovery(config),
+    targets,
+    interactions,
+    limits,
+  });
   const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
   const apiKeyBearers = new ApiKeyBearers(database);
@@ -120,6 +134,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     headers,
     web: { ...webApp, sendSignIn },
     passkeys,
+    emailVerification,
     statusStore,
     describeError,
     openId,

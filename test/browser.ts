@@ -47,24 +47,17 @@ export async function launchCachingBrowser(): Promise<Browser | null> {
   return executablePath ? chromium.launch({ executablePath, args: quiet, ignoreDefaultArgs: ['--disable-back-forward-cache'] }) : null;
 }
 
-/**
- * Starts a browser of the system with the Email Verification Protocol, which the headless shell does not have; null without one.
- * @param options.resolverUrl beginning of the URL at which it asks for TXT records, as JSON; a name follows
- * @param options.hosts by host, the loopback address with the port at which it finds the host's port 443; no other name is resolved
- */
-export async function launchVerifyingBrowser(options: { resolverUrl: string; hosts: Record<string, string> }): Promise<Browser | null> {
+/** The oldest Chromium with the Email Verification Protocol. */
+const FIRST_VERIFYING = 150;
+
+/** Starts a browser of the system with more arguments; null when there is none, or it does not have the Email Verification Protocol. */
+export async function launchVerifyingBrowser(args: readonly string[]): Promise<Browser | null> {
   const executablePath = systemBrowsers.slice(1).find((path) => existsSync(path));
   if (!executablePath) return null;
-  const rules = Object.entries(options.hosts).map(([host, address]) => `MAP ${host} ${address}`);
-  const args = [
-    ...quiet,
-    '--enable-features=EmailVerificationProtocol',
-    '--auto-grant-email-verification-permission-for-testing',
-    `--dns-txt-resolver-url-prefix=${options.resolverUrl}`,
-    '--ignore-certificate-errors',
-    `--host-resolver-rules=${[...rules, 'MAP * 127.0.0.1:9', 'EXCLUDE localhost', 'EXCLUDE 127.0.0.1'].join(', ')}`,
-  ];
-  return chromium.launch({ executablePath, args });
+  const browser = await chromium.launch({ executablePath, args: [...quiet, ...args] });
+  if (Number(browser.version().split('.')[0]) >= FIRST_VERIFYING) return browser;
+  await browser.close();
+  return null;
 }
 
 /** `find` returns the path of an executable, undefined for the one that Playwright selects, or null. */

@@ -81,6 +81,8 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
         DATA_DIR: dataDir,
         // Only the tests of the drain have a load balancer.
         DRAIN_SECONDS: '0',
+        // Only its own tests have name servers and mail providers.
+        EVP: 'off',
         ...settings,
       },
     });

@@ -29,6 +29,7 @@ const MISSING: Readonly<Record<string, string>> = {
   opened: UNVERIFIED,
   remembered: UNVERIFIED,
   passkey: UNVERIFIED,
+  verified_email: UNVERIFIED,
   exchanged: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
   verified: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
 };

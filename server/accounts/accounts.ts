@@ -14,7 +14,14 @@ import { deviceIdOf } from './sessions.ts';
 import { BEGIN_SIGN_OUT, END_PROVIDER_ACCESS, endProviderSessions } from './sign-outs.ts';
 
 /** Actions of visitors with the account's address, which are not part of its audit trail. They contain the condition of the index audit_log_account. */
-const VISITOR_ACTIONS = ['sign_in_requested', 'signed_in', 'signed_in_again', 'signed_in_passkey', 'token_verified'];
+const VISITOR_ACTIONS = [
+  'sign_in_requested',
+  'signed_in',
+  'signed_in_again',
+  'signed_in_passkey',
+  'signed_in_verified_email',
+  'token_verified',
+];
 
 type Settings = Pick<User, 'name' | 'organisation' | 'brandName' | 'brandLogoUrl'>;
 

@@ -54,6 +54,27 @@ export function browserOf({ clientAddress, requestId, cookies, header }: Browser
   };
 }
 
+/** The secrets that were created for a response. */
+const bound = new WeakMap<Cookies, string>();
+
+/**
+ * Returns a hash of this browser, to which a value of a page is bound until it comes back. Its cookie is set again, so that it outlives
+ * the value.
+ */
+export function bindToBrowser(cookies: Cookies): string {
+  const sent = bound.get(cookies) ?? cookies.get('passkey_browser');
+  const secret = isRandomSecret(sent) ? sent : randomSecret();
+  if (!bound.has(cookies)) cookies.set('passkey_browser', secret);
+  bound.set(cookies, secret);
+  return digest(secret).toString('base64url');
+}
+
+/** Returns the hash of the browser of a request, or null for one that received no page. */
+export function boundBrowser(cookies: Pick<Cookies, 'get'>): string | null {
+  const secret = cookies.get('passkey_browser');
+  return isRandomSecret(secret) ? digest(secret).toString('base64url') : null;
+}
+
 /** Sets the cookies of a new session. */
 export function setSession(cookies: Cookies, { session, email, authKey }: NewSession): void {
   cookies.set('sid', session);

@@ -13,6 +13,7 @@ const AUDITED = {
   'opened code': info('The visitor entered the code, and went back to the website with a token.'),
   remembered: info('A remembered account signed in without an email, and went back to the website with a token.'),
   passkey: info('The visitor signed in with a passkey, without an email, and went back to the website with a token.'),
+  verified_email: info('The browser of the visitor proved the address, without an email, and went back to the website with a token.'),
   exchanged: { level: 'success', text: 'The client exchanged its code for the tokens: the visitor is signed in.', fix: null },
   verified: { level: 'success', text: 'The website verified the token: the visitor is signed in.', fix: null },
 } as const satisfies Record<string, Explanation>;
@@ -24,6 +25,7 @@ const OPENID: Readonly<Record<string, Explanation>> = {
   'opened code': info('The visitor entered the code of the email, and the sign-in by OpenID Connect went on.'),
   remembered: info('A remembered account signed in without an email, and the sign-in by OpenID Connect went on.'),
   passkey: info('The visitor signed in with a passkey, without an email, and the sign-in by OpenID Connect went on.'),
+  verified_email: info('The browser of the visitor proved the address, without an email, and the sign-in by OpenID Connect went on.'),
 };
 
 /** Steps that are recorded as events of a website, by kind or by kind and reason. */

@@ -73,6 +73,7 @@ export const AUDIT_KINDS: readonly (readonly [action: string, kind: string])[] =
   ['signed_in', 'opened'],
   ['signed_in_again', 'remembered'],
   ['signed_in_passkey', 'passkey'],
+  ['signed_in_verified_email', 'verified_email'],
   ['token_verified', 'verified'],
   ['application_signed_in', 'opened'],
   ['code_exchanged', 'exchanged'],

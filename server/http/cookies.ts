@@ -9,7 +9,7 @@ const SECONDS = {
   refusal: 3600,
   sid: 30 * 86_400,
   device: 400 * 86_400,
-  /** Binds the challenges of passkeys to the browser. */
+  /** Binds the challenges of passkeys and the nonces of pages to the browser. */
   passkey_browser: 3600,
   /** Ids of the passkeys that the browser has used. */
   passkeys: 400 * 86_400,

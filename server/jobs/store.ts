@@ -157,7 +157,7 @@ export const removeEndedRateLimits = removal({
   before: "(extract(epoch from now() - interval '1 hour') * 1000)::bigint",
 });
 
-/** Used challenges of passkeys, a day after their use: they are valid for minutes by the clock of the instance that issued them. */
+/** Used challenges of passkeys and nonces of pages, a day after their use: they are valid for an hour at most by the clock of the instance that issued them. */
 export const removeUsedChallenges = removal({
   table: 'passkey_challenges',
   column: 'used_at',

@@ -229,10 +229,16 @@ export const issuedTokens = new Counter(
 );
 export const wrongCodes = new Counter('emailauth_wrong_codes_total', 'Wrong six-digit sign-in codes');
 
+export const emailVerifications = new Counter(
+  'emailauth_email_verifications_total',
+  'Tokens of the Email Verification Protocol by result: verified, or why an email was sent instead',
+  ['result'],
+);
+
 export const jobRuns = new Counter('emailauth_job_runs_total', 'Runs of scheduled jobs by result', ['task', 'result']);
 export const workers = new Gauge('emailauth_workers', 'Processes that serve requests and are counted here');
 
-export const counters = [responses, emailRequests, signIns, tokenVerifications, issuedTokens, wrongCodes, jobRuns];
+export const counters = [responses, emailRequests, signIns, tokenVerifications, issuedTokens, wrongCodes, emailVerifications, jobRuns];
 export const histograms = [requestSeconds, batchRows, batchSeconds, poolWaitSeconds, mailHandoverSeconds, mailDeliverySeconds];
 /** Of one process. */
 export const gauges = [poolConnections, workers];

@@ -107,13 +107,15 @@ export const EMAIL_ACR = 'urn:emailauth:acr:email';
 
 /**
  * Authentication methods (RFC 8176 §2): a secret of an email that is used once, the click of a person in a browser that is
- * remembered for the address, and a key that the person unlocked: in the hardware of one device, or synced.
+ * remembered for the address or signed in at its mail provider, and a key that the person unlocked: in the hardware of one device, or
+ * synced.
  */
 export const AMR = {
   email: ['otp'],
   remembered: ['user'],
   hardware: ['hwk', 'user'],
   synced: ['swk', 'user'],
+  verified_email: ['user'],
 } as const satisfies Record<SignInMethod, readonly string[]>;
 
 /** The claims of each scope. Those of `openid` are in every ID token. */

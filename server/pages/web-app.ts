@@ -36,7 +36,7 @@ export type WebApp = {
 };
 
 /** Returns the built web app with its pages in memory. @throws Error when it is not built */
-export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'secure'>): WebApp {
+export function loadWebApp({ publicUrl, secure, evp }: Pick<Config, 'publicUrl' | 'secure' | 'evp'>): WebApp {
   const preloadsOf = fontPreloads(`${webRoot}assets`);
   const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), preloadsOf('en')) };
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
@@ -62,6 +62,7 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     assetsRoot: `${webRoot}assets`,
     icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
     sendSignIn: (response, page, status = 200) => {
+      if (page.verification && evp?.originTrialToken) response.setHeader('Origin-Trial', evp.originTrialToken);
       if (page.leaving) response.setHeader('Refresh', `0; url=${inAscii(page.leaving.url)}`);
       documentOf ??= signInDocument(html.signin, preloadsOf, loadRenderer(webRoot));
       const boot = bootOf(page, response.req);

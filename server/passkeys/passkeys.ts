@@ -5,13 +5,13 @@ import { Fault } from '../../contract/errors.ts';
 import { PASSKEY_CHALLENGE_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, SignInBoot } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { type Browser, createAuthKey, deviceLabelOf, deviceNamesOf } from '../accounts/browser.ts';
+import { type Browser, bindToBrowser, boundBrowser, createAuthKey, deviceLabelOf, deviceNamesOf } from '../accounts/browser.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Log } from '../log.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { type SecretKeys, SignedValues } from '../secret-keys.ts';
-import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
+import { digest, randomSecret } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
 import { type TargetParts, tokenTargetOf } from '../signin/quick-login.ts';
 import { withCode, withToken } from '../signin/target.ts';
@@ -61,7 +61,7 @@ export class Passkeys {
 
   /** Returns a challenge for a sign-in in this browser. It is not stored until it is used. */
   challenge(cookies: Cookies): string {
-    return this.#issue('get', { browser: browserHash(setBrowser(cookies)) });
+    return this.#issue('get', { browser: bindToBrowser(cookies) });
   }
 
   /**
@@ -166,7 +166,7 @@ export class Passkeys {
     const known = knownIn(cookies);
     if (passkeys.some(({ id }) => known.includes(id))) return null;
     const userHandle = passkeys[0]?.userHandle ?? randomBytes(32);
-    const challenge = { browser: browserHash(setBrowser(cookies)), email, userHandle: userHandle.toString('base64url') };
+    const challenge = { browser: bindToBrowser(cookies), email, userHandle: userHandle.toString('base64url') };
     const { generateRegistrationOptions } = await import('@simplewebauthn/server');
     const options = await generateRegistrationOptions({
       rpName: PRODUCT,
@@ -263,8 +263,8 @@ export class Passkeys {
     const signed = typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : '';
     const text = this.#challenges.verify(use, signed);
     const value: Challenge | null = text === null ? null : JSON.parse(text);
-    const browser = cookies.get('passkey_browser');
-    if (!value || !isRandomSecret(browser) || value.browser !== browserHash(browser)) throw new Fault('passkey_expired');
+    const browser = boundBrowser(cookies);
+    if (!value || browser === null || value.browser !== browser) throw new Fault('passkey_expired');
     // Of the signed text, since base64url may be written in several ways.
     return { hash: digest(signed), value };
   }
@@ -274,16 +274,6 @@ export class Passkeys {
 function rpIdOf(publicUrl: string): string | null {
   const { hostname } = new URL(publicUrl);
   return isIP(hostname) > 0 || hostname.startsWith('[') ? null : hostname;
-}
-
-const browserHash = (secret: string) => digest(secret).toString('base64url');
-
-/** Returns the secret to which challenges in this browser are bound. Its cookie is set again, so that it outlives the challenge. */
-function setBrowser(cookies: Cookies): string {
-  const sent = cookies.get('passkey_browser');
-  const secret = isRandomSecret(sent) ? sent : randomSecret();
-  cookies.set('passkey_browser', secret);
-  return secret;
 }
 
 const ID = /^[0-9a-f-]{36}$/;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
-import type { FormFailure, FormName, SignInPage } from '../../contract/pages.ts';
+import { type FormFailure, type FormName, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
 import type { Output, RouteName } from '../../contract/routes.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
 import type { DescribedError } from '../http/errors.ts';
@@ -98,10 +98,20 @@ export class SignInForms {
 
   async #requestEmail(post: Post, form: 'address' | 'resend'): Promise<void> {
     const { browser, fields, language, query, response, uid } = post;
+    const verifiedUrl = form === 'address' ? await this.#signInVerified(post) : null;
+    if (verifiedUrl !== null) return this.#leave(post, verifiedUrl);
     const { error } = await this.#parts.call('domainAuth', { email: fields.email, ...destinationOf(post), language }, browser);
     const step = form === 'address' ? 'address' : 'code';
     if (error) return this.#refuse(post, form, error, { step, email: textOf(fields.email) });
     this.#redirect(response, baseOf(uid) + pageQuery(query, language, 'code'));
+  }
+
+  /** Signs in with the token of the browser. Returns where the sign-in leads, or null when the form has none that verifies the address. */
+  async #signInVerified(post: Post): Promise<string | null> {
+    const { email, [VERIFICATION_FIELD]: token } = post.fields;
+    if (!token) return null;
+    const { output } = await this.#parts.call('verifiedEmailSignIn', { email, token, ...destinationOf(post) }, post.browser);
+    return output?.redirectUrl ?? null;
   }
 
   async #enterCode(post: Post): Promise<void> {

@@ -27,12 +27,27 @@ export type SignIn = {
   sessions: Sessions;
   verifier: TokenVerifier;
   passkeys: PasskeyOffers;
+  emailVerification: { refuseVerifiable(input: { email: string; verifiable?: boolean }): Promise<void> };
 };
 
 /** Binds the calls of signing in. */
-export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins, oauth, sessions, verifier, passkeys }: SignIn): Served[] {
+export function signInRoutes({
+  requests,
+  ownAttempts,
+  links,
+  codes,
+  quickLogins,
+  oauth,
+  sessions,
+  verifier,
+  passkeys,
+  emailVerification,
+}: SignIn): Served[] {
   return [
-    serve('domainAuth', (input, caller) => rememberRefusal(caller.cookies, input, () => requests.start(input, browserOf(caller, 'renew')))),
+    serve('domainAuth', async (input, caller) => {
+      await emailVerification.refuseVerifiable(input);
+      return rememberRefusal(caller.cookies, input, () => requests.start(input, browserOf(caller, 'renew')));
+    }),
     serve('attempt', async ({ email }, caller) => {
       const { attempt, device } = browserOf(caller);
       return { status: await ownAttempts.status({ attempt: digest(attempt), device: digest(device) }, email) };
@@ -56,7 +71,8 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
     serve('verifyTokenByPost', (input, caller) => verifier.verify(input, caller)),
-    serve('authorize', ({ email, language, ...input }, caller) => {
+    serve('authorize', async ({ email, language, verifiable, ...input }, caller) => {
+      await emailVerification.refuseVerifiable({ email, verifiable });
       const request = () => oauth.authorize({ email, language, ...input }, browserOf(caller, 'renew'));
       return input.client_id === WEB_CLIENT_ID ? rememberRefusal(caller.cookies, { email, language }, request) : request();
     }),

@@ -25,8 +25,11 @@ const REGISTERED = `select ${SHOWN_WEBSITE} from websites w where domain = $1`;
 const ADD_LOCALHOST = `
 insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
 
-/** How a person was identified; `hardware` and `synced`: with a passkey that is bound to one device, or that several devices may have. */
-export type SignInMethod = 'email' | 'remembered' | 'hardware' | 'synced';
+/**
+ * How a person was identified; `hardware` and `synced`: with a passkey that is bound to one device, or that several devices may have;
+ * `verified_email`: by the mail provider, through the browser.
+ */
+export type SignInMethod = 'email' | 'remembered' | 'hardware' | 'synced' | 'verified_email';
 
 /** Authorization requests that wait for their person (server/oidc/interactions.ts). */
 export type InteractionTargets = {

@@ -4,7 +4,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import { addVisits } from '../visitors/visits.ts';
+import { addVisits, WITHOUT_EMAIL } from '../visitors/visits.ts';
 import { findManaged, managedBy } from '../websites/managers.ts';
 import {
   addToTotals,
@@ -107,7 +107,7 @@ with application as materialized (select client_id, created_at from applications
 registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
 new_row as materialized (
   select at, ${DAY_OF_ROW} as day, action, domain, client_id, string_to_array(${OPENID_HOST}, '.') as labels from audit_log
-  where ${IS_NEW} and action in ('signed_in', 'signed_in_again', 'signed_in_passkey', 'application_signed_in')
+  where ${IS_NEW} and action in ('signed_in', ${WITHOUT_EMAIL}, 'application_signed_in')
 ),
 counted as materialized (
   select day, opened + again + openid_opened as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer

@@ -2,22 +2,20 @@ import type pg from 'pg';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
 import type { Reader } from '../db/read-replica.ts';
+import { WITHOUT_EMAIL } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /**
  * Whether a row of the audit log is a sign-in of a visitor, a developer or an application's user. For a portal token, not its opening but
  * the session that follows counts.
  */
-const IS_SIGN_IN =
-  "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again', 'signed_in_passkey') and (domain is not null or client_id is not null)))";
+const IS_SIGN_IN = `(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', ${WITHOUT_EMAIL}) and (domain is not null or client_id is not null)))`;
 
-/** Whether a row is a sign-in of an application's user, by email, with a remembered account or with a passkey. */
-export const IS_APPLICATION_SIGN_IN =
-  "(action = 'application_signed_in' or action in ('signed_in_again', 'signed_in_passkey') and client_id is not null)";
+/** Whether a row is a sign-in of an application's user, by email or without one. */
+export const IS_APPLICATION_SIGN_IN = `(action = 'application_signed_in' or action in (${WITHOUT_EMAIL}) and client_id is not null)`;
 
 /** The rows that any of the statistics counts. */
-export const COUNTED =
-  "action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'signed_in_passkey', 'token_verified', 'developer_signed_in', 'application_signed_in')";
+export const COUNTED = `action in ('sign_in_requested', 'signed_in', ${WITHOUT_EMAIL}, 'token_verified', 'developer_signed_in', 'application_signed_in')`;
 
 /** The UTC day of a row, as SQL. */
 export const DAY_OF_ROW = "(at at time zone 'UTC')::date";
@@ -35,7 +33,7 @@ export const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
 export const WEBSITE_COUNTS = `
   count(*) filter (where action = 'sign_in_requested' and host is null) as sent,
   count(*) filter (where action = 'signed_in') as opened,
-  count(*) filter (where action in ('signed_in_again', 'signed_in_passkey')) as again,
+  count(*) filter (where action in (${WITHOUT_EMAIL})) as again,
   count(*) filter (where action = 'token_verified') as completed,
   count(*) filter (where action = 'sign_in_requested' and host is not null) as openid_sent,
   count(*) filter (where action = 'application_signed_in') as openid_opened`;
@@ -204,7 +202,7 @@ application_late as (
     and ${IS_APPLICATION_SIGN_IN} and ${DAY_OF_ROW} >= ${FIRST_DAY}
 )
 select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
-    + (select count(*) from website_new where action in ('signed_in', 'signed_in_again', 'signed_in_passkey', 'application_signed_in'))
+    + (select count(*) from website_new where action in ('signed_in', ${WITHOUT_EMAIL}, 'application_signed_in'))
     + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
     + (select logins from application_late))::float8 as "totalLogins",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8

@@ -5,9 +5,12 @@ import { VISITOR_DAYS } from '../../contract/limits.ts';
  * of their own, since after an upgrade the whole audit log is still to be added, in batches beside the totals of the statistics.
  */
 
+/** The actions of the audit log for sign-ins without an email, as a list in SQL. */
+export const WITHOUT_EMAIL = "'signed_in_again', 'signed_in_passkey', 'signed_in_verified_email'";
+
 /** The rows of the audit log that are sign-ins of visitors whose address was not erased. With OpenID Connect, the client is the origin of the website. */
-export const IS_VISIT = `(action in ('signed_in', 'signed_in_again', 'signed_in_passkey') and domain is not null
-  or action in ('application_signed_in', 'signed_in_again', 'signed_in_passkey') and client_id like 'http%')
+export const IS_VISIT = `(action in ('signed_in', ${WITHOUT_EMAIL}) and domain is not null
+  or action in ('application_signed_in', ${WITHOUT_EMAIL}) and client_id like 'http%')
   and email like '%@%'`;
 
 /** Returns the SQL expression of the host of a client_id that is an origin. @param clientId as SQL */
@@ -16,7 +19,7 @@ export const clientHost = (clientId: string) => `split_part(substring(${clientId
 /** What is known of a visitor, over rows of the audit log. */
 export const COUNTS = `
   min(at) as first_at, max(at) as last_at, count(*) filter (where action = 'signed_in')::integer as by_email,
-  count(*) filter (where action in ('signed_in_again', 'signed_in_passkey'))::integer as remembered,
+  count(*) filter (where action in (${WITHOUT_EMAIL}))::integer as remembered,
   count(*) filter (where action = 'application_signed_in')::integer as openid`;
 
 /** When a website got its domain. Those who manage it do not see what happened at the domain before. */

@@ -14,10 +14,13 @@ import { ACCOUNTS_PATH, ISSUANCE_PATH } from '../../server/email-verification/is
 import { type FindKey, splitToken, verifyToken } from '../../server/email-verification/token.ts';
 import { launchVerifyingBrowser } from '../browser.ts';
 import { hasOpenssl, openAuthority } from '../certificates.ts';
+import { type NameServer, openNameServer } from '../dns.ts';
+import { openTextResolver } from '../email-issuer.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { freshAddress } from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
-import { requestEmail } from './scene.ts';
+import { openTestWebsite } from '../test-website.ts';
+import { freePort, waitUntil } from '../waiting.ts';
+import { heading, requestEmail, text } from './scene.ts';
 
 // The operator of mail.example runs the service at auth.mail.example. Everything is on the loopback: the browser resolves all names to it.
 const ISSUER = 'https://auth.mail.example';
@@ -28,6 +31,11 @@ type Seen = { method: string; path: string; host: string; headers: IncomingHttpH
 
 let stage: Stage;
 let service: Service;
+/** Another issuer, of team.example, at localhost: the only place where a service in local mode looks for issuers on this machine. */
+let local: Service;
+let localUrl: string;
+let names: NameServer;
+let textResolver: Awaited<ReturnType<typeof openTextResolver>>;
 let browser: Browser | null = null;
 let shopUrl: string;
 const servers: Server[] = [];
@@ -49,21 +57,14 @@ const front: RequestListener = (request, response) => {
     response.writeHead(isIdentity ? 302 : 404, isIdentity ? { Location: ISSUER + url } : {}).end();
     return record(response.statusCode);
   }
-  const forwarded = httpRequest({ host: '127.0.0.1', port: service.port, method, path: url, headers }, (answer) => {
+  const { port } = host === 'auth.mail.example' ? service : local;
+  const forwarded = httpRequest({ host: '127.0.0.1', port, method, path: url, headers }, (answer) => {
     record(answer.statusCode ?? 0);
     response.writeHead(answer.statusCode ?? 0, answer.headers);
     answer.pipe(response);
   });
   forwarded.on('error', () => response.destroy());
   request.pipe(forwarded);
-};
-
-/** The JSON resolver that the browser asks instead of DNS. */
-const resolver: RequestListener = ({ url = '' }, response) => {
-  const name = new URL(url, 'http://localhost').searchParams.get('name');
-  const answers = name === '_email-verification.mail.example' ? [{ name, type: 16, TTL: 60, data: `iss=${new URL(ISSUER).host}` }] : [];
-  response.setHeader('Content-Type', 'application/json');
-  response.end(JSON.stringify({ Status: answers.length > 0 ? 0 : 3, Answer: answers }));
 };
 
 /** A relying party without a Content-Security-Policy, which would hide the nonce from the browser. */
@@ -84,15 +85,24 @@ beforeAll(async () => {
   const { key, cert } = await authority.issue('auth.mail.example', 2);
   await authority.close();
   const tlsPort = await listen(createHttpsServer({ key, cert }, front));
-  const resolverPort = await listen(createHttpServer(resolver));
+  localUrl = `https://localhost:${tlsPort}`;
+  names = await openNameServer();
+  names.setText('_email-verification.mail.example', [`iss=${new URL(ISSUER).host}`]);
+  names.setText('_email-verification.team.example', [`iss=localhost:${tlsPort}`]);
+  textResolver = await openTextResolver(names);
   shopUrl = `http://localhost:${await listen(createHttpServer(shop))}/`;
-  browser = await launchVerifyingBrowser({
-    resolverUrl: `http://127.0.0.1:${resolverPort}/resolve?name=`,
-    hosts: { 'auth.mail.example': `127.0.0.1:${tlsPort}`, 'mail.example': `127.0.0.1:${tlsPort}` },
-  });
+  const hosts = ['auth.mail.example', 'mail.example'].map((host) => `MAP ${host} 127.0.0.1:${tlsPort}`);
+  browser = await launchVerifyingBrowser([
+    '--enable-features=EmailVerificationProtocol',
+    '--auto-grant-email-verification-permission-for-testing',
+    `--dns-txt-resolver-url-prefix=${textResolver.urlPrefix}`,
+    '--ignore-certificate-errors',
+    `--host-resolver-rules=${[...hosts, 'MAP * 127.0.0.1:9', 'EXCLUDE localhost', 'EXCLUDE 127.0.0.1'].join(', ')}`,
+  ]);
   if (!browser) return;
   stage = await openStage();
   service = await stage.start({ PUBLIC_URL: ISSUER, EVP_ISSUER_DOMAINS: 'mail.example', TRUST_PROXY: '1' });
+  local = await stage.start({ PUBLIC_URL: localUrl, EVP_ISSUER_DOMAINS: 'team.example', TRUST_PROXY: '1' });
 });
 afterAll(async () => {
   await browser?.close();
@@ -100,12 +110,14 @@ afterAll(async () => {
     server.closeAllConnections();
     server.close();
   }
+  await textResolver?.close();
+  await names?.close();
   await stage?.close();
 });
 
 /** Signs somebody in to the portal of the issuer, in the browser. */
-async function signInAtIssuer(page: Page, email: string): Promise<void> {
-  await page.goto(`${ISSUER}/auth`);
+async function signInAtIssuer(page: Page, email: string, issuer = ISSUER): Promise<void> {
+  await page.goto(`${issuer}/auth`);
   await requestEmail(page, email, 'en', true);
   await page.goto((await stage.mailbox.waitFor(email)).link);
   await page.getByRole('button', { name: email }).waitFor();
@@ -205,4 +217,23 @@ test('Chromium obtains no token for another address, and none after the sign-out
   await expect.poll(() => failures[1]).toMatch(/^(?:UserLoggedOut|AccountsNoResponse)$/);
   expect(await submit(page)).toBe('');
   expect(requestsTo(ISSUANCE_PATH)).toEqual([]);
+});
+
+test('Chromium signs in at a website of another service with the token of this one, and no email is sent', async ({ skip }) => {
+  if (!browser) return skip(missing);
+  const other = await openStage();
+  const port = await freePort();
+  const relying = await other.start({ EVP: 'on', DNS_SERVERS: names.address, PUBLIC_URL: `http://127.0.0.1:${port}`, PORT: String(port) });
+  const website = await openTestWebsite(relying.url);
+  const page = await (await browser.newContext()).newPage();
+  const email = freshAddress().replace(/@.*/, '@team.example');
+  await signInAtIssuer(page, email, localUrl);
+  await page.goto(website.signInUrl('en'));
+  await page.getByLabel(text('en', 'email_label')).pressSequentially(email);
+  await page.getByRole('button', { name: text('en', 'send_magic_link'), exact: true }).click();
+  await heading(page, `Hello ${email}`);
+  const actions = await other.query('select action from audit_log where email = $1 order by id', [email]);
+  expect(actions.map(({ action }) => action)).toEqual(['signed_in_verified_email', 'token_verified']);
+  await website.close();
+  await other.close();
 });

@@ -126,6 +126,7 @@ const actions: Record<string, string> = {
   application_signed_in: 'Signed in',
   signed_in_again: 'Signed in with a remembered account',
   signed_in_passkey: 'Signed in with a passkey',
+  signed_in_verified_email: 'Signed in with an email that the browser verified',
   code_exchanged: 'Tokens issued',
   application_signed_out: 'Signed out',
 };

@@ -4,6 +4,7 @@ import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Note } from './card.tsx';
 import { looksLikeEmail } from './email.ts';
+import { type Proof, useVerification, VerificationField } from './email-verification.tsx';
 import type { FormErrors } from './steps.ts';
 import { failureText, isAddressError, isApiError, type OwnTexts, useTranslator } from './texts.ts';
 
@@ -34,21 +35,23 @@ export function AddressForm({
   fallback: Parameters<typeof failureText>[2];
   ownTexts?: OwnTexts;
   onChange: (email: string) => void;
-  /** Sends the trimmed address. The form stays busy unless it rejects. */
-  onSend: (email: string) => Promise<void>;
+  /** Sends the trimmed address, and what the browser knows of it. The form stays busy unless it rejects. */
+  onSend: (email: string, proof: Proof) => Promise<void>;
 }) {
   const translator = useTranslator();
   const { t } = translator;
   const [errorMessage, setError] = useState(errors.atField);
   const [ofForm, setOfForm] = useState(errors.ofForm);
   const [sending, setSending] = useState(false);
+  const verification = useVerification();
 
   const showAtField = (text: string) => {
     setError(text);
     field.current?.focus();
   };
 
-  const send = async (event: FormEvent) => {
+  const send = async (event: FormEvent<HTMLFormElement>) => {
+    if (verification.isOwn(event)) return;
     event.preventDefault();
     if (sending) return;
     const address = email.trim();
@@ -56,8 +59,9 @@ export function AddressForm({
     setError(null);
     setOfForm(null);
     setSending(true);
+    const proof = verification.begin(event);
     try {
-      await onSend(address);
+      await onSend(address, proof);
     } catch (error) {
       setSending(false);
       const text = failureText(translator, error, fallback, ownTexts);
@@ -81,6 +85,7 @@ export function AddressForm({
           onChange(event.target.value);
         }}
       />
+      <VerificationField field={verification.field} />
       <Button type="submit" busy={sending} className="w-full wrap-anywhere">
         {sending ? busyLabel : label}
       </Button>

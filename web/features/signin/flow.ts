@@ -14,8 +14,8 @@ export type Onward = { url: string; passkey?: PasskeyCreationOptions };
 
 /** The requests of a sign-in: by forward_url or authorization request, or by PKCE for the portal. */
 export type Flow = {
-  /** Requests an email. @throws ApiError */
-  requestMail(email: string, language: LanguageCode): Promise<void>;
+  /** Requests an email. @param verifiable the browser may prove the address instead @throws ApiError, verifiable_email when it may, with this address */
+  requestMail(email: string, language: LanguageCode, verifiable?: true): Promise<void>;
   /** Redeems the six digits of the email. @throws ApiError */
   enterCode(email: string, code: string): Promise<Onward>;
 };
@@ -30,8 +30,8 @@ export function createFlow(destination: Destination | null, state: string | null
 
 function forwardFlow(destination: Destination): Flow {
   return {
-    async requestMail(email, language) {
-      await api.domainAuth({ email, ...destination, language });
+    async requestMail(email, language, verifiable) {
+      await api.domainAuth({ email, ...destination, language, verifiable });
     },
     async enterCode(email, code) {
       const response = await api.emailCode({ email, code });
@@ -50,7 +50,7 @@ function portalFlow(begunState: string | null): Flow {
     return typeof stored === 'string' ? null : stored;
   };
   return {
-    async requestMail(email, language) {
+    async requestMail(email, language, verifiable) {
       bundle = currentBundle();
       // A second email for the same address keeps the verifier, so that the first one still works.
       if (bundle?.email !== email) {
@@ -65,6 +65,7 @@ function portalFlow(begunState: string | null): Flow {
         code_challenge_method: 'S256',
         state: bundle.state,
         language,
+        verifiable,
       });
       storePkce(bundle);
     },
@@ -92,6 +93,19 @@ export async function exchange(code: string, bundle: PkceBundle, signal?: AbortS
 
 /** Signs a remembered account in again by its key. @throws ApiError */
 export const signInAgain = (input: Input<'validateKey'>) => api.validateKey(input);
+
+/**
+ * Signs in with what the browser knows of the mail provider. Returns where the sign-in leads, or null when that does not verify the
+ * address, for whatever reason: the email is the way then.
+ */
+export async function signInVerified(email: string, token: string, destination: Destination | null): Promise<string | null> {
+  try {
+    const { redirectUrl } = await api.verifiedEmailSignIn({ email, token, ...destination });
+    return redirectUrl && destination === null ? safePath(redirectUrl, paths.developer) : redirectUrl;
+  } catch {
+    return null;
+  }
+}
 
 /** Returns the texts of the sign-in pages in a language. @throws ApiError */
 export const loadTexts = (language: LanguageCode) => api.translations({ language });

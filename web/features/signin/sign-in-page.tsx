@@ -7,8 +7,9 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { dismissToast } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
 import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
+import type { Proof } from './email-verification.tsx';
 import { Unsupported } from './final-pages.tsx';
-import { createFlow, type Destination } from './flow.ts';
+import { createFlow, type Destination, signInVerified } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
 import { type Offer, PasskeyOffer, usePasskey } from './passkey.tsx';
 import { RememberedList } from './remembered-list.tsx';
@@ -23,7 +24,7 @@ import {
   useStep,
   useSteps,
 } from './steps.ts';
-import { useTranslator } from './texts.ts';
+import { isApiError, useTranslator } from './texts.ts';
 
 /** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */
 export function SignInPage({ target, wanted }: { target: SignInBoot['target']; wanted?: Wanted }) {
@@ -37,14 +38,14 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
   const [step, go] = useStep(attempt !== null);
   const [offer, setOffer] = useState<Offer | null>(null);
 
-  const send = async (address: string) => {
-    await flow.requestMail(address, language);
+  const send = async (address: string, verifiable?: true) => {
+    await flow.requestMail(address, language, verifiable);
     dismissToast();
     setAttempt(beginAttempt(address, attempt));
   };
 
-  const begin = async (address: string) => {
-    await send(address);
+  const begin = async (address: string, verifiable?: true) => {
+    await send(address, verifiable);
     setEmail(address);
     go('code');
   };
@@ -111,7 +112,7 @@ function AddressStep({
   attempt: OwnAttempt | null;
   wanted?: Wanted;
   /** Requests the email and shows step 2. Rejects when the request failed. */
-  onSend: (email: string) => Promise<void>;
+  onSend: (email: string, verifiable?: true) => Promise<void>;
 }) {
   const { t } = useTranslator();
   const portal = target.kind === 'portal';
@@ -142,6 +143,21 @@ function AddressStep({
     setEmail(address);
     // The field may be rendered only now.
     requestAnimationFrame(() => field.current?.focus());
+  };
+
+  const sendAddress = async (address: string, { token, wait }: Proof) => {
+    let proof = token;
+    if (proof === null && wait) {
+      try {
+        return await onSend(address, true);
+      } catch (error) {
+        if (!isApiError(error) || error.code !== 'verifiable_email') throw error;
+        proof = await wait();
+      }
+    }
+    const url = proof && (await signInVerified(address, proof, destination));
+    if (url) location.assign(url);
+    else await onSend(address);
   };
 
   return (
@@ -175,7 +191,7 @@ function AddressStep({
           labels={[t(portal ? 'auth.send_magic_link_portal' : 'auth.send_magic_link'), t('auth.sending')]}
           fallback={fallback}
           onChange={setEmail}
-          onSend={onSend}
+          onSend={sendAddress}
         />
       )}
       {passkey.choose && (

@@ -28,6 +28,7 @@ const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
       { value: 'opened code', label: 'Opened by code' },
       { value: 'remembered', label: 'Remembered account' },
       { value: 'passkey', label: 'Passkey' },
+      { value: 'verified_email', label: 'Email verified by the browser' },
       { value: 'verified', label: 'Completed: token verified' },
       { value: 'exchanged', label: 'Completed: OpenID' },
     ],
