@@ -113,7 +113,7 @@ describe('hostile bodies', () => {
       // Any value that is not a language means English.
       const takesAnything = field === 'language';
       for (const [what, value] of corpora.badValues) {
-        if ((field === 'confirm' || field === 'enable') && value === true) continue;
+        if (['confirm', 'enable', 'verifiable'].includes(field) && value === true) continue;
         // Removes the icon.
         if (field === 'iconUrl' && value === null) continue;
         const response = await client.send(path, {
