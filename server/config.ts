@@ -60,6 +60,8 @@ export type Config = {
   passkeys: { rpId: string | null; origins: string[] };
   /** DNS servers for domain proofs and the Email Verification Protocol, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
+  /** Domains for whose addresses the service issues email verification tokens. Empty: it is no issuer. */
+  issuerDomains: ReadonlySet<string>;
   /** S3-compatible bucket for icons. Null: they are stored in `dataDir`. */
   bucket: { endpoint: string; name: string; region: string; accessKeyId: string; secretAccessKey: string } | null;
 };
@@ -111,7 +113,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
   const basics = basicsOf(values);
   const { publicUrl, production, mailFrom } = basics;
   faults.push(...(production ? productionFaults(env, values, basics) : localFaults(env, values, basics)));
-  faults.push(...dkimFaults(env), ...databaseFaults(env), ...webhookFaults(env), ...bucketFaults(env));
+  faults.push(...dkimFaults(env), ...databaseFaults(env), ...webhookFaults(env), ...bucketFaults(env), ...issuerFaults(values, basics));
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { databaseUrl, databaseDirectUrl, dataDir, bucket } = storageOf(values);
@@ -144,6 +146,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     evp: (values.EVP ?? (production ? 'off' : 'on')) === 'on' ? { originTrialToken: values.EVP_ORIGIN_TRIAL_TOKEN ?? null } : null,
     passkeys: { rpId: values.PASSKEY_RP_ID ?? null, origins: values.PASSKEY_ORIGINS ?? [] },
     dnsServers: values.DNS_SERVERS ?? null,
+    issuerDomains: new Set(values.EVP_ISSUER_DOMAINS),
     bucket,
   };
   return { values, deployment };
@@ -195,6 +198,14 @@ function localFaults(env: Env, values: Settings, { behindProxy }: Basics): strin
 
 function dkimFaults(env: Env): string[] {
   return incompleteFaults(env, ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'], 'give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together');
+}
+
+/** Browsers speak to an issuer over https only, and its cookie needs it. */
+function issuerFaults({ EVP_ISSUER_DOMAINS }: Settings, { publicUrl }: Basics): string[] {
+  if (!EVP_ISSUER_DOMAINS || publicUrl.startsWith('https:')) return [];
+  return [
+    'EVP_ISSUER_DOMAINS needs an https PUBLIC_URL: give the https address that your proxy serves, or leave EVP_ISSUER_DOMAINS unset.',
+  ];
 }
 
 function webhookFaults(env: Env): string[] {

@@ -17,6 +17,7 @@ import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter, docsSearchRoutes } from './docs/routes.ts';
 import { emailVerificationRoutes } from './email-verification/email-verification.ts';
+import { emailVerificationIssuerRouter } from './email-verification/issuer-routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
 import { forwardAuthRouter } from './forward-auth/routes.ts';
@@ -188,7 +189,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
   const { config, database } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { headers, web, describeError } = core;
+  const { headers, web, describeError, cookieSettings, verificationIssuer } = core;
   const local = config.mode === 'local';
   const origins = new Set([publicUrl]);
   const invokeSettings = {
@@ -204,7 +205,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     });
   const identityOf = identityAt('api');
   const accountOf = async (request: IncomingMessage, response: ServerResponse) => {
-    const identity = await identityOf(request, cookiesOf(request, response, secure));
+    const identity = await identityOf(request, cookiesOf(request, response, cookieSettings));
     return identity?.by === 'session' ? identity : null;
   };
   const identityOfAssistant = identityAt('mcp');
@@ -215,7 +216,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     served,
     listenerOf: createListener({
       ...invokeSettings,
-      secure,
+      cookieSettings,
       trustProxy,
       origins,
       identityOf,
@@ -271,6 +272,9 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         secretKeys: parts.secretKeys,
         verifier: core.verifier,
       }),
+      ...(verificationIssuer
+        ? [emailVerificationIssuerRouter({ issuer: verificationIssuer, cookieSettings, trustProxy, describeError, headers })]
+        : []),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
       ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),
@@ -281,7 +285,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         local,
         headers,
         sendSignIn: async (request, response) => {
-          web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, secure)));
+          web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, cookieSettings)));
         },
         hasForm: (path) => forms.at('POST', path) !== undefined,
         openApi,

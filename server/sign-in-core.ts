@@ -6,9 +6,10 @@ import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { IssuerDiscovery } from './email-verification/discovery.ts';
 import { EmailVerification } from './email-verification/email-verification.ts';
+import { EmailVerificationIssuer, VerifiableCookie } from './email-verification/issuer.ts';
 import { VerifiedSignInStore } from './email-verification/store.ts';
 import { EventRecorder } from './events/recorder.ts';
-import { cookiesOf, receivedCookies } from './http/cookies.ts';
+import { type CookieSettings, cookiesOf, receivedCookies } from './http/cookies.ts';
 import { createDescribeError, type DescribedError, ErrorLog, errorHeaders } from './http/errors.ts';
 import type { InvokeSettings } from './http/invoke.ts';
 import { Limits } from './http/limits.ts';
@@ -75,11 +76,12 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
   const statusStore = new StatusStore(core);
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
+  const { verificationIssuer, cookieSettings } = createVerificationIssuer({ config, secretKeys, core, keys: providerKeys, limits });
   const sessions = new Sessions(new SessionStore(core));
   const ownAttempts = new OwnAttempts(core);
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
     if (!page.steps) return webApp.sendSignIn(response, page, status);
-    const cookies = cookiesOf(response.req, response, config.secure);
+    const cookies = cookiesOf(response.req, response, cookieSettings);
     const passkey = passkeys.ofPage(cookies);
     const verification = page.steps.passkeyOnly ? undefined : emailVerification.ofPage(cookies);
     webApp.sendSignIn(response, { ...page, ...(passkey && { passkey }), ...(verification && { verification }) }, status);
@@ -128,6 +130,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const applications = new Applications(database);
   return {
     providerKeys,
+    verificationIssuer,
+    cookieSettings,
     accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
     events,
     headers,
@@ -157,6 +161,23 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   };
 }
 
+/** Returns the issuer of email verification tokens, or null, and the settings of cookies, of which it has one. */
+function createVerificationIssuer({
+  config: { publicUrl, secure, issuerDomains: domains },
+  secretKeys,
+  ...parts
+}: {
+  config: Config;
+  secretKeys: SecretKeys;
+  core: Database['core'];
+  keys: ProviderKeys;
+  limits: Limits;
+}) {
+  const cookie = domains.size > 0 ? new VerifiableCookie({ secretKeys, domains }) : null;
+  const cookieSettings: CookieSettings = { secure, verifiableCookie: cookie?.valueOf ?? null };
+  return { verificationIssuer: cookie && new EmailVerificationIssuer({ publicUrl, domains, cookie, ...parts }), cookieSettings };
+}
+
 /**
  * Returns the pages of signing in: what they show, their forms, the listener of an emailed link, and the page of an error.
  * @param served the calls that a form makes in place of the script
@@ -167,8 +188,8 @@ export function createSignInPages(
   served: readonly Served[],
   invokeSettings: InvokeSettings,
 ) {
-  const { publicUrl, secure, trustProxy } = config;
-  const { headers, web, steps, targets, links, secrets, applications, events, openId } = signIn;
+  const { publicUrl, trustProxy } = config;
+  const { cookieSettings, headers, web, steps, targets, links, secrets, applications, events, openId } = signIn;
   const linkParts = { core: database.core, secrets, applications, events, publicUrl };
   const pages = new SignInPages({
     targets,
@@ -179,7 +200,7 @@ export function createSignInPages(
   const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
     clientAddress: clientAddressOf(request, trustProxy),
     requestId: requestIdOf(request),
-    cookies: cookiesOf(request, response, secure),
+    cookies: cookiesOf(request, response, cookieSettings),
     header: (name: string) => request.headers[name]?.toString(),
   });
   const forms = new SignInForms({
@@ -188,6 +209,7 @@ export function createSignInPages(
     call: createFormCall(served, invokeSettings),
     pages,
     interactionPage: (request, uid, posted) => openId.interactions.page(request, uid, posted),
+    forgetKey: (email, device) => signIn.quickLogins.forget(email, device),
     browserRequestOf,
     sendPage: web.sendSignIn,
     headers,

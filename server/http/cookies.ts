@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parse, serialize } from 'cookie';
+import { parse, type SerializeOptions, serialize } from 'cookie';
 import { HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
 import type { hintCookies, passkeyCookies } from '../../contract/remembered.ts';
 
@@ -15,7 +15,16 @@ const SECONDS = {
   passkeys: 400 * 86_400,
   admin: 8 * 3600,
   admin_browser: 90 * 86_400,
+  /** Proves an address to the issuer of email verification tokens (server/email-verification). */
+  email_verification: 30 * 86_400,
 } as const;
+
+/** Attributes other than SameSite=Lax and Path=/. Browsers request a token for another website with cookies of SameSite=None only. */
+const ATTRIBUTES: Partial<Record<CookieName, { path?: string; sameSite: 'strict' | 'none' }>> = {
+  admin: { sameSite: 'strict' },
+  admin_browser: { sameSite: 'strict' },
+  email_verification: { sameSite: 'none', path: '/email-verification' },
+};
 
 export type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];
@@ -28,20 +37,38 @@ export type Cookies = {
   set(name: CookieName, value: string | null): void;
   /** Sets a hint for page scripts: readable, long-lived and never trusted. */
   setHint(name: HintName, value: string | null): void;
+  /** Tells the issuer of email verification tokens, if the service is one, who signed in with which key; null: that everyone signed out. */
+  setVerifiable(account: { email: string; key: string } | null): void;
 };
 
-/** @param secure the service is on https: every server cookie is `__Host-` and Secure (RFC 6265bis §4.1.3.2) */
-export function cookiesOf(request: IncomingMessage, response: ServerResponse, secure: boolean): Cookies {
-  const append = (name: string, value: string | null, seconds: number, { httpOnly = true, sameSite = 'lax' as 'lax' | 'strict' } = {}) =>
+/** What the cookies of a service depend on. */
+export type CookieSettings = {
+  /** The service is on https: every server cookie is Secure and `__Host-`, or with another path `__Secure-` (RFC 6265bis §4.1.3). */
+  secure: boolean;
+  /** Returns the value of the cookie `email_verification`; null for an address that the service issues no tokens for. Null: for none. */
+  verifiableCookie: ((email: string, key: string) => string | null) | null;
+};
+
+export function cookiesOf(request: IncomingMessage, response: ServerResponse, { secure, verifiableCookie }: CookieSettings): Cookies {
+  const append = (name: string, value: string | null, seconds: number, attributes: SerializeOptions) =>
     response.appendHeader(
       'Set-Cookie',
-      serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, httpOnly, sameSite, secure }),
+      serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, sameSite: 'lax', secure, ...attributes }),
     );
+  const set = (name: CookieName, value: string | null) =>
+    void append(nameOf(name, secure), value, SECONDS[name], { httpOnly: true, ...ATTRIBUTES[name] });
   return {
     ...receivedCookies(request, secure),
-    set: (name, value) =>
-      void append(nameOf(name, secure), value, SECONDS[name], { sameSite: name.startsWith('admin') ? 'strict' : 'lax' }),
-    setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, { httpOnly: false }),
+    set,
+    setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, {}),
+    setVerifiable: (account) => {
+      if (!verifiableCookie) return;
+      const value = account && verifiableCookie(account.email, account.key);
+      if (account && value === null) return;
+      set('email_verification', value);
+      // Login Status API (FedCM): browsers send no requests for tokens while everyone is signed out.
+      response.setHeader('Set-Login', account ? 'logged-in' : 'logged-out');
+    },
   };
 }
 
@@ -57,5 +84,6 @@ export function receivedCookies(request: IncomingMessage, secure: boolean): Pick
 }
 
 function nameOf(name: CookieName | HintName | PasskeyCookie, secure: boolean): string {
-  return secure && name in SECONDS ? `__Host-${name}` : name;
+  if (!secure || !(name in SECONDS)) return name;
+  return `${name === 'email_verification' ? '__Secure' : '__Host'}-${name}`;
 }

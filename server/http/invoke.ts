@@ -108,7 +108,7 @@ function withTimeout(work: unknown, seconds: number): unknown {
 export type DirectCaller = { identity: Identity | null; authorization: string | undefined; clientAddress: string; requestId?: string };
 
 /** The cookies of a caller that has none. */
-export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHint: () => {} };
+export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHint: () => {}, setVerifiable: () => {} };
 
 /**
  * Returns a function that makes the typed client of the contract for one caller within the process. Its calls have the permissions,

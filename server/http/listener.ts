@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Route, routes } from '../../contract/routes.ts';
-import { type Cookies, cookiesOf } from './cookies.ts';
+import { type CookieSettings, type Cookies, cookiesOf } from './cookies.ts';
 import { type Challenge, challengeFor, sendError } from './errors.ts';
 import { type InvokeSettings, invoke } from './invoke.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
@@ -16,7 +16,7 @@ export type Listener = (
 ) => Promise<void>;
 
 export type ListenerSettings = InvokeSettings & {
-  secure: boolean;
+  cookieSettings: CookieSettings;
   trustProxy: number;
   /** Origins of our own pages. */
   origins: ReadonlySet<string>;
@@ -33,14 +33,14 @@ export type ListenerSettings = InvokeSettings & {
  * be handled before it.
  */
 export function createListener(settings: ListenerSettings): (served: Served) => Listener {
-  const headers = dataHeaders(settings.secure);
+  const headers = dataHeaders(settings.cookieSettings.secure);
   return (served) => {
     const route: Route = routes[served.name];
     const oauth = route.oauth === true;
     const isQuery = route.method === 'GET' || route.method === 'DELETE';
     const successHeaders = { ...headers, 'Content-Type': 'application/json; charset=utf-8', ...(route.access === 'any-origin' && CORS) };
     return async (request, response, pathParams) => {
-      const cookies = cookiesOf(request, response, settings.secure);
+      const cookies = cookiesOf(request, response, settings.cookieSettings);
       const requestId = requestIdOf(request);
       const readInput = async () => {
         if (route.method !== 'GET') requireOwnOrigin(request, route.access, settings.origins);

@@ -81,7 +81,8 @@ export async function readBody(request: IncomingMessage, allowForm: boolean): Pr
   return fieldsOf(text);
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
+/** Returns the body of a request as text. @throws Fault too_large, bad_request */
+export async function readText(request: IncomingMessage): Promise<string> {
   if (Number(request.headers['content-length']) > MAX_BODY_BYTES) throw new Fault('too_large');
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -148,7 +148,11 @@ function createOpenIdListener(parts: ListenerParts): OpenIdListener {
       // Every URL that the provider makes is one of PUBLIC_URL.
       Object.assign(request.headers, forwarded);
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-      if (CACHED.test(path)) response.setHeader('Cache-Control', 'public, max-age=300');
+      if (CACHED.test(path)) {
+        response.setHeader('Cache-Control', 'public, max-age=300');
+        // Public, and read by browsers in the name of a website (server/email-verification).
+        response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+      }
       await handle(request, response);
       parts.pages.sendPending(request, response);
     },

@@ -20,6 +20,8 @@ type Parts = {
   pages: Pick<SignInPages, 'read' | 'readLink' | 'targetOf'>;
   /** Returns the page of an authorization request. */
   interactionPage(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }>;
+  /** Voids the key of a remembered account. @param device the cookie of the browser */
+  forgetKey(email: string, device: string | undefined): Promise<void>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Headers of the redirects. */
@@ -141,7 +143,9 @@ export class SignInForms {
   }
 
   async #forget({ browser, fields, language, query, response, uid }: Post): Promise<void> {
-    forgetAccount(browser.cookies, textOf(fields.email));
+    const email = textOf(fields.email);
+    await this.#parts.forgetKey(email, browser.cookies.get('device'));
+    forgetAccount(browser.cookies, email);
     this.#redirect(response, baseOf(uid) + pageQuery(query, language));
   }
 

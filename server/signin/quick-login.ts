@@ -6,7 +6,7 @@ import type { SignInDestination } from '../../contract/signin.ts';
 import { authKeyOf, type Browser, provenAtOf, readAuthKey } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
-import { digest, randomSecret } from '../secrets.ts';
+import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { type Conditions, conditionsOf, METHOD_CODES } from './methods.ts';
 import type { SignedIn } from './opener.ts';
 import { type InteractionTargets, type SignInMethod, type Targets, withToken } from './target.ts';
@@ -50,6 +50,9 @@ select 1 from remembered_keys where selector = $1 and device = $2 and email = $3
 const PROVEN_WITHIN = `
 select email from remembered_keys k
 where device = $1 and email = any($2) and verifier <> '' and ${IS_ALIVE} and ${isProvenWithin('k', '$3::integer')}`;
+
+// The row remains without a verifier, so that the rate limits still know the device.
+const FORGET_KEY = "update remembered_keys set verifier = '', previous_verifier = null where device = $1 and email = $2 and verifier <> ''";
 
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };
@@ -148,6 +151,11 @@ export class QuickLogins {
       values: [device, emails, maxAge],
     });
     return rows.map(({ email }) => email);
+  }
+
+  /** Voids the key of an account on a device, so that no one can use it who still has it. */
+  async forget(email: string, device: string | undefined): Promise<void> {
+    if (isRandomSecret(device)) await this.#run('signin-forget-key', FORGET_KEY, [digest(device), email]);
   }
 
   async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {

@@ -172,6 +172,8 @@ describe('a remembered account', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(email);
     const cookies = (await context.cookies()).map(({ value }) => decodeURIComponent(value)).join();
     expect(cookies).not.toContain(email);
+    const keyOf = () => scene.stage.query('select length(verifier) as length from remembered_keys where email = $1', [email]);
+    await expect.poll(keyOf, { message: 'the service has voided the key' }).toEqual([{ length: 0 }]);
   });
 
   test('is shown only if it is a valid address, not as other text planted in the browser’s stores', async () => {

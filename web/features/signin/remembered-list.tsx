@@ -67,6 +67,9 @@ export function RememberedList({
   const remove = (email: string) => {
     forget(email);
     onChange();
+    // The service voids the key, which the browser no longer has. Without a connection, it ends by its age.
+    const body = new URLSearchParams({ email });
+    void fetch(formAction(steps, 'forget'), { method: 'POST', body, redirect: 'manual', keepalive: true }).catch(() => {});
     // The focused row is gone: the focus moves to the next one, or to the email field.
     requestAnimationFrame(() => (list.current ? list.current.querySelector('button')?.focus() : onNeedsMail('')));
   };
