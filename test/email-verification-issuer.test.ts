@@ -141,7 +141,7 @@ describe('the accounts endpoint', () => {
     const response = await accountsOf(await signIn(email));
     expect(response.status).toBe(200);
     expect(response.json).toEqual({ accounts: [{ id: email, name: email, email }] });
-    expect(response.headers['cache-control']).toBe('no-store');
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
   });
 
   test('responds with 401 to a browser in which no one has signed in', async () => {

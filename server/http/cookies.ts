@@ -66,7 +66,7 @@ export function cookiesOf(request: IncomingMessage, response: ServerResponse, { 
       const value = account && verifiableCookie(account.email, account.key);
       if (account && value === null) return;
       set('email_verification', value);
-      // Login Status API (FedCM): browsers send no requests for tokens while everyone is signed out.
+      // Login Status API (FedCM): a browser may ask for no tokens while everyone is signed out.
       response.setHeader('Set-Login', account ? 'logged-in' : 'logged-out');
     },
   };
