@@ -23,7 +23,15 @@ export type FreshProject = {
 /** Makes a project with its generator, or copies the one that an earlier run has made. @throws Error with the output of the generator */
 export async function freshProject(id: string, recipe: ProjectRecipe): Promise<FreshProject> {
   const tools = await openTools();
-  const environment: Record<string, string> = { HOME: homedir(), LANG: 'C.UTF-8', ...tools.environment(recipe), ...recipe.env };
+  const { NODE_EXTRA_CA_CERTS } = process.env;
+  const environment: Record<string, string> = {
+    HOME: homedir(),
+    LANG: 'C.UTF-8',
+    // A network with a certificate authority of its own.
+    ...(NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS }),
+    ...tools.environment(recipe),
+    ...recipe.env,
+  };
   if (recipe.programs) environment.PATH = `${recipe.programs}${delimiter}${environment.PATH}`;
   const made = await cached(recipe.madeAs ?? id, recipe, environment);
   const directory = join(await mkdtemp(join(tmpdir(), `emailauth-${id}-`)), 'shop');
