@@ -17,6 +17,7 @@ export function AddressForm({
   placeholder,
   autoComplete = 'email',
   labels: [label, busyLabel],
+  variant = 'primary',
   fallback,
   ownTexts,
   onChange,
@@ -31,6 +32,8 @@ export function AddressForm({
   autoComplete?: string;
   /** The labels of the button, the second while the address is sent. */
   labels: [string, string];
+  /** `secondary`: the page has a more important button. */
+  variant?: 'primary' | 'secondary';
   /** The text for an error without a text. */
   fallback: Parameters<typeof failureText>[2];
   ownTexts?: OwnTexts;
@@ -86,7 +89,7 @@ export function AddressForm({
         }}
       />
       <VerificationField field={verification.field} />
-      <Button type="submit" busy={sending} className="w-full wrap-anywhere">
+      <Button type="submit" variant={variant} busy={sending} className="w-full wrap-anywhere">
         {sending ? busyLabel : label}
       </Button>
     </form>

@@ -207,6 +207,7 @@ function AddressStep({
           autoComplete="email webauthn"
           placeholder={t('auth.email_placeholder')}
           labels={[t(portal ? 'auth.send_magic_link_portal' : 'auth.send_magic_link'), t('auth.sending')]}
+          variant={passkeyOnly && passkey.choose ? 'secondary' : 'primary'}
           fallback={fallback}
           onChange={setEmail}
           onSend={sendAddress}
