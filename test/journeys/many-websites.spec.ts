@@ -87,7 +87,7 @@ test('exports the websites that were found, or those that are selected', async (
   await open('', 'site-1.example');
   const all = await exported();
   expect(all).toHaveLength(WEBSITES + 1);
-  expect(all[1]).toMatch(/^site-1\.example,site-1\.example,no,\d{4}-.*,1440,1,300,1650,$/);
+  expect(all[1]).toMatch(/^site-1\.example,site-1\.example,no,\d{4}-.*,1440,1,0,0,300,1650,$/);
   await select('site-3.example');
   expect((await exported())[1]).toContain('site-3.example');
 });
