@@ -1,11 +1,12 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { frameworkOf } from '../../templates/catalog.ts';
 import type { Framework } from '../../templates/framework.ts';
-import { freePort } from '../ports.ts';
 import { findPortMove, portOf } from './port.ts';
 import { readProject } from './project.ts';
 
@@ -118,9 +119,10 @@ describe('an app with the port of the service', () => {
   });
 
   test('gets a port that is free and that its source does not mention', async () => {
-    const from = await freePort();
-    const server = createServer().listen(from + 1);
+    const server = createServer().listen(0);
     try {
+      await once(server, 'listening');
+      const from = (server.address() as AddressInfo).port - 1;
       const move = await moveOf('express', { 'app.js': `app.listen(${from})\nmetrics(${from + 2})` }, `http://localhost:${from}`);
       expect(move?.to).toBeGreaterThan(from + 2);
     } finally {
