@@ -20,6 +20,7 @@ const PORT = 3977;
 const origin = `http://localhost:${PORT}`;
 const CHROME_PATH = process.env.CHROMIUM_PATH ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ?? '';
 const domain = 'shop.example';
+const password = 'an operator password';
 const allPaths = [
   '/',
   '/auth',
@@ -34,21 +35,26 @@ const allPaths = [
   '/tos',
   '/privacy',
   '/iladmin',
+  '/iladmin#unlocked',
+  '/admin',
+  '/passkeys',
+  '/developer',
   '/developer-email-auth',
   '/developer-email-auth/live',
   '/dashboard',
   '/dashboard/activity',
+  '/dashboard/analytics',
   '/dashboard/auth',
   '/dashboard/settings',
   `/dashboard/websites/${domain}`,
-  `/dashboard/websites/${domain}/branding`,
+  ...['log', 'visitors', 'team', 'branding', 'settings', 'test'].map((tab) => `/dashboard/websites/${domain}/${tab}`),
   '/profile',
 ];
 
 /** Pages that ask search engines not to list them, for which Lighthouse would lower the score for SEO. */
-const UNLISTED = /^\/(?:auth|iladmin|admin|developer|dashboard|profile)/;
-/** Pages that need a session. */
-const PORTAL = /^\/(?:developer|dashboard|profile)/;
+const UNLISTED = /^\/(?:auth|iladmin|admin|developer|dashboard|profile|passkeys)/;
+/** Pages that need a session, and the dashboard of the operator behind its password. */
+const PORTAL = /^\/(?:developer|dashboard|profile|passkeys|admin|iladmin#)/;
 
 type Audit = { score: number | null; scoreDisplayMode: string; numericValue?: number };
 type Report = {
@@ -98,13 +104,14 @@ function rowOf(path: string, form: string, { categories, audits }: Report): stri
 const folder = await mkdtemp(join(tmpdir(), 'emailauth-lighthouse-'));
 const mailbox = await openMailbox();
 const service = execa('node', ['dist/cli/main.js', 'start'], {
-  env: { PORT: `${PORT}`, DATA_DIR: join(folder, 'data'), SMTP_URL: mailbox.url },
+  env: { PORT: `${PORT}`, DATA_DIR: join(folder, 'data'), SMTP_URL: mailbox.url, ADMIN_PASSWORD: password },
   reject: false,
 });
 try {
   await waitUntil('the service is ready', 60_000, async () => (await fetch(`${origin}/healthz`).catch(() => null))?.ok ?? false);
   const { client } = await signInDeveloper({ mailbox }, { client: () => new Client(origin) });
   await client.post('/api/websites', { domain });
+  await client.post('/api/admin/verify', { password });
   console.log(
     '| page | form | performance / accessibility / best practices / SEO | LCP, s | TBT, ms | CLS | failed |\n|---|---|---|---|---|---|---|',
   );

@@ -47,6 +47,7 @@ export function VisitorsTab({ website }: TabProps) {
     query.set('page', String(to));
     return `${websitePath(website.domain, 'visitors')}?${query}`;
   };
+  if (!data && !error) return <RowsLoading what="the visitors" rows={6} />;
   const masked = data?.masked ?? !website.verified;
   const manages = website.role === 'owner' && !masked;
 
@@ -69,11 +70,15 @@ export function VisitorsTab({ website }: TabProps) {
         </div>
         {manages && <VisitorsExport website={website} />}
       </div>
-      <Notes website={website} masked={masked} complete={data?.complete ?? true} />
+      <Notes website={website} masked={masked} />
       {error && <Failed error={error} fallback="The visitors could not be loaded." isFetching={isFetching} refetch={refetch} />}
-      {!data && !error && <RowsLoading what="the visitors" rows={6} />}
       {data && !error && (
         <div aria-busy={isPlaceholderData}>
+          {!data.complete && (
+            <p role="status" className="mb-4 text-sm text-muted">
+              The newest sign-ins are still being added. Reload the page in a few minutes.
+            </p>
+          )}
           {data.total > 0 && (
             <p role="status" className="mb-2 text-sm text-muted">
               {data.total.toLocaleString('en')} {data.total === 1 ? 'visitor' : 'visitors'}
@@ -100,7 +105,7 @@ export function VisitorsTab({ website }: TabProps) {
   );
 }
 
-function Notes({ website, masked, complete }: { website: Website; masked: boolean; complete: boolean }) {
+function Notes({ website, masked }: { website: Website; masked: boolean }) {
   return (
     <div className="mt-3 mb-4 grid gap-1 text-sm text-muted">
       <p>
@@ -116,7 +121,6 @@ function Notes({ website, masked, complete }: { website: Website; masked: boolea
           .
         </p>
       )}
-      {!complete && <p role="status">The newest sign-ins are still being added. Reload the page in a few minutes.</p>}
     </div>
   );
 }
