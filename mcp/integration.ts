@@ -3,7 +3,7 @@ import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import type { Framework } from '../templates/framework.ts';
 import { readSources } from '../templates/read.ts';
 import { type Integration, render, type TemplateValues } from '../templates/render.ts';
-import { refusal } from './result.ts';
+import { refusal } from './tool.ts';
 
 /** The ids of all frameworks, for schemas. */
 export const frameworkIds = frameworks.map(({ id }) => id) as [string, ...string[]];

@@ -13,8 +13,8 @@ import { readDoc } from '../docs/read.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import type { McpContext } from './context.ts';
 import { formatIntegration, frameworkIds, renderIntegration } from './integration.ts';
-import { describeError, hasCode } from './result.ts';
 import { completeOwnDomains, findByDomain } from './service.ts';
+import { describeError, hasCode } from './tool.ts';
 import { toSiteWithProof } from './tools/sites.ts';
 
 const MARKDOWN = 'text/markdown';

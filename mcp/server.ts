@@ -4,17 +4,17 @@ import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import type { Tool } from './tool.ts';
 import { getAccount, listConnections, listDevices, revokeConnection, signOutDevice, updateAccount } from './tools/account.ts';
-import { listApiKeys, revokeApiKey } from './tools/api-keys.ts';
 import {
   createApplication,
   deleteApplication,
   getApplication,
+  listApiKeys,
   listApplications,
+  revokeApiKey,
   testApplication,
   updateApplication,
 } from './tools/applications.ts';
-import { checkIntegration } from './tools/check-integration.ts';
-import { listFrameworks, scaffoldIntegration } from './tools/scaffold-integration.ts';
+import { checkIntegration, listFrameworks, scaffoldIntegration } from './tools/integration.ts';
 import { searchDocs } from './tools/search-docs.ts';
 import { completeLogin, getStatus, startLogin } from './tools/session.ts';
 import { explainSignIn, getStats, verifyToken } from './tools/sign-ins.ts';

@@ -3,7 +3,7 @@ import type { Output } from '../contract/routes.ts';
 import { normalDomain } from '../contract/rules.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import type { McpContext } from './context.ts';
-import { hasCode, refusal } from './result.ts';
+import { hasCode, refusal } from './tool.ts';
 
 export type OwnSite = Output<'listWebsites'>[number];
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
-import { keptSecret, SecretKeys } from './secret-keys.ts';
+import { keptSecret, SecretKeys } from './secrets.ts';
 import { isSender, type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, type Settings, settings } from './settings.ts';
 import { StartError } from './start-error.ts';
 

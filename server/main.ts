@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from './config.ts';
-import { DatabaseClient } from './db/client.ts';
+import { DatabaseClient, placeOf } from './db/client.ts';
 import { type DatabaseRoute, directRoute } from './db/database.ts';
 import { keepsPreparedStatements, type Reached, reachDatabase, refuseSharedSessions } from './db/examine.ts';
-import { placeOf } from './db/hosts.ts';
 import { migrate } from './db/migrate.ts';
 import { createPartitions } from './db/partitions.ts';
 import { checkSecretKey } from './db/secret-key.ts';

@@ -13,7 +13,7 @@ import { observeResponses } from './http/request-record.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
 import { setTracing, tracing, workers } from './metrics/metrics.ts';
-import { SecretKeys } from './secret-keys.ts';
+import { SecretKeys } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
 import { VERSION } from './status/status.ts';

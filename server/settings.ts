@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { MAX_LOG_DAYS } from '../contract/limits.ts';
 import { isThisMachine, normalEmail, normalHost } from '../contract/rules.ts';
-import { normalizeUrl } from './db/hosts.ts';
+import { normalizeUrl } from './db/client.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_KEY_BYTES = 32;

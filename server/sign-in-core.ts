@@ -27,7 +27,7 @@ import { createOpenId } from './oidc/oidc.ts';
 import { loadWebApp, type WebApp } from './pages/web-app.ts';
 import { Passkeys } from './passkeys/passkeys.ts';
 import { PasskeyStore } from './passkeys/store.ts';
-import type { SecretKeys } from './secret-keys.ts';
+import type { SecretKeys } from './secrets.ts';
 import { createFormCall, SignInForms } from './sign-in-pages/forms.ts';
 import { errorPage, offerConfirmation, SignInPages, StepsReader, wantsErrorPage } from './sign-in-pages/pages.ts';
 import { AttemptSecrets, OwnAttempts } from './signin/attempts.ts';

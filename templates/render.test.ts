@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { frameworkOf, frameworks } from './catalog.ts';
 import { withVariant } from './framework.ts';
 import { readSources } from './read.ts';
-import { assistantPrompt, render } from './render.ts';
+import { assistantPrompt, nextSteps, render } from './render.ts';
 
 const values = { origin: 'https://auth.example.com', domain: 'shop.example', callbackPath: '/sign-in/done', language: 'lt' } as const;
 
@@ -137,4 +137,21 @@ test('names a missing source', () => {
 test('ids are unique and every framework can be detected', () => {
   expect(new Set(frameworks.map(({ id }) => id)).size).toBe(frameworks.length);
   for (const { detectedBy } of frameworks) expect(detectedBy.length).toBeGreaterThan(0);
+});
+
+test('nextSteps returns three steps with the code to copy on a separate line', () => {
+  const steps = nextSteps({ authUrl: 'https://auth.example.com/auth', domain: 'shop.example' });
+  expect(steps.map((step) => step.split('\n').slice(1))).toEqual([
+    ['https://auth.example.com/auth?forward_url=https%3A%2F%2Fshop.example%2Fauth%2Fcallback%3Fstate%3DSTATE'],
+    ["curl 'https://auth.example.com/api/verify-token?token=TOKEN&domain=shop.example'"],
+    [],
+  ]);
+});
+
+test.each([
+  ['https://auth.example.com/auth', "shop.example';id;'"],
+  ["https://a';id;'.example.com/auth", 'shop.example'],
+  ['javascript:alert(1)', 'shop.example'],
+])('nextSteps rejects values with shell syntax: %s, %s', (authUrl, domain) => {
+  expect(() => nextSteps({ authUrl, domain })).toThrow(RangeError);
 });

@@ -36,11 +36,11 @@ const violations: Record<string, Tree> = {
   },
   'web-imports-one-way': { 'web/ui/button.ts': "import '../features/signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
   'mcp-imports-no-other-program': { 'mcp/server.ts': "import '../server/config.ts';", 'server/config.ts': 'export {};' },
-  'diagnostics-imports-contract-only': { 'diagnostics/check.ts': "import '../mcp/result.ts';", 'mcp/result.ts': 'export {};' },
+  'diagnostics-imports-contract-only': { 'diagnostics/check.ts': "import '../mcp/tool.ts';", 'mcp/tool.ts': 'export {};' },
   'diagnostics-is-imported-by-programs-only': { 'web/a.ts': "import '../diagnostics/check.ts';", 'diagnostics/check.ts': 'export {};' },
   'templates-import-contract-only': { 'templates/render.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
   'docs-import-contract-and-templates-only': { 'docs/read.ts': "import '../mcp/server.ts';", 'mcp/server.ts': 'export {};' },
-  'server-imports-contract-docs-and-mcp-server-only': { 'server/app.ts': "import '../mcp/result.ts';", 'mcp/result.ts': 'export {};' },
+  'server-imports-contract-docs-and-mcp-server-only': { 'server/app.ts': "import '../mcp/tool.ts';", 'mcp/tool.ts': 'export {};' },
   'express-stays-in-http-and-routes': {
     'server/websites/websites.ts': "import type { Request } from 'express'; export type A = Request;",
   },

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { migrate } from '../server/db/migrate.ts';
 import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../server/oidc/keys.ts';
-import { SecretKeys } from '../server/secret-keys.ts';
+import { SecretKeys } from '../server/secrets.ts';
 import { createDatabase } from './postgres.ts';
 
 const FIRST_KEY = randomBytes(32);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Route, routes } from '../contract/routes.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../contract/scopes.ts';
 import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../server/oidc/keys.ts';
-import { SecretKeys } from '../server/secret-keys.ts';
+import { SecretKeys } from '../server/secrets.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { begin, continueByLink, exchangeCode, postForm, REDIRECT } from './oidc-client.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';

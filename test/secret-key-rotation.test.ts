@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../server/db/migrate.ts';
 import { checkSecretKey } from '../server/db/secret-key.ts';
 import { ProviderKeys } from '../server/oidc/keys.ts';
-import { SecretKeys } from '../server/secret-keys.ts';
+import { SecretKeys } from '../server/secrets.ts';
 import { openAuthenticator } from './authenticator.ts';
 import { type Home, openHome } from './cli/command.ts';
 import type { Client } from './client.ts';

@@ -16,7 +16,7 @@ export const register: CommandSpec = {
   exits: { 6: 'the domain is registered already' },
   async run(context, [givenDomain], { email: givenEmail }) {
     const { terminal } = context;
-    const { nextSteps } = await import('../../templates/next-steps.ts');
+    const { nextSteps } = await import('../../templates/render.ts');
     const domain = domainInput(givenDomain ?? (await promptDomain(terminal)));
     const email = givenEmail ?? (await promptEmail(context, domain));
     if (givenDomain === undefined || givenEmail === undefined) terminal.note('');

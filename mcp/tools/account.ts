@@ -4,8 +4,7 @@ import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
 import { SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { refusal } from '../result.ts';
-import { defineTool } from '../tool.ts';
+import { defineTool, refusal } from '../tool.ts';
 
 const ACTIVITY_ENTRIES = 20;
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { SignIn } from '../context.ts';
-import { hasCode, refusal } from '../result.ts';
 import { findCaller, findInbox, inboxAt } from '../service.ts';
-import { Address, defineTool } from '../tool.ts';
+import { Address, defineTool, hasCode, refusal } from '../tool.ts';
 
 export const getStatus = defineTool({
   name: 'get_status',

@@ -7,9 +7,8 @@ import { maskEmail, secondsOf } from '../../contract/rules.ts';
 import { signInMethods, VerifyRequest } from '../../contract/signin.ts';
 import { WebsiteStats } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { hasCode, refusal } from '../result.ts';
 import { requireOwnSite } from '../service.ts';
-import { Address, defineTool, OwnDomain, Token } from '../tool.ts';
+import { Address, defineTool, hasCode, OwnDomain, refusal, Token } from '../tool.ts';
 
 type Event = z.output<typeof WebsiteEvent>;
 

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { normalDomain } from '../../contract/rules.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { nextSteps } from '../../templates/next-steps.ts';
+import { nextSteps } from '../../templates/render.ts';
 import type { McpContext } from '../context.ts';
 import { numberedList } from '../integration.ts';
-import { hasCode, refusal } from '../result.ts';
 import { findByDomain, findCaller, findInbox, isServed, LOCALHOST, type OwnSite, requireOwnSite } from '../service.ts';
-import { Address, Domain, defineTool, NextSteps, OwnDomain } from '../tool.ts';
+import { Address, Domain, defineTool, hasCode, NextSteps, OwnDomain, refusal } from '../tool.ts';
 
 type Registered = { domain: string; email?: string; status: 'active' | 'already registered'; authUrl: string };
 

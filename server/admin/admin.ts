@@ -8,8 +8,7 @@ import type { LimitName, Limits } from '../http/limits.ts';
 import { siteOfNetwork } from '../http/reading.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import type { SecretKeys } from '../secret-keys.ts';
-import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
+import { digest, isRandomSecret, randomSecret, type SecretKeys } from '../secrets.ts';
 
 /** Entries of one page of a list. */
 const PAGE_SIZE = 50;

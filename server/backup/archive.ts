@@ -9,7 +9,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { type Extract, extract, pack } from 'tar-stream';
 import { z } from 'zod';
 import { BackupError, damaged, readableError } from './backup-error.ts';
-import { KEPT } from './tables.ts';
+import { KEPT } from './store.ts';
 
 const FORMAT = 'emailauth-backup';
 const FORMAT_VERSION = 1;

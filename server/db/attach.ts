@@ -3,9 +3,8 @@ import type pg from 'pg';
 import type { StorageConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
+import { DatabaseClient, placeOf, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
 import { detectPooling, MIN_VERSION, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, refuseSharedSessions, type Target, tooOld } from './examine.ts';
-import { placeOf } from './hosts.ts';
 
 /** The database that an operator's command works on. */
 export type Attached = Target & {

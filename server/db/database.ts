@@ -1,8 +1,7 @@
 import pg from 'pg';
 import type { Sequelize } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
-import { DatabaseClient, findWritable, firstHostOf } from './client.ts';
-import { hasSeveralHosts } from './hosts.ts';
+import { DatabaseClient, findWritable, firstHostOf, hasSeveralHosts } from './client.ts';
 import type { Orm } from './models.ts';
 import { type Reader, ReadReplica, type ReplicaOptions } from './read-replica.ts';
 

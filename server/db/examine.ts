@@ -4,8 +4,7 @@ import type pg from 'pg';
 import type { DatabaseFacts, Standby } from '../../diagnostics/deployment.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
-import { placeOf } from './hosts.ts';
+import { DatabaseClient, placeOf, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
 
 /** A database to connect to. `setting` gives the URL; null: the embedded PostgreSQL. */
 export type Target = { url: string; setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | null };

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../log.ts';
-import { LAG_SECONDS, MAX_LAG_SECONDS, ReadingClient } from './client.ts';
-import { placeOf } from './hosts.ts';
+import { LAG_SECONDS, MAX_LAG_SECONDS, placeOf, ReadingClient } from './client.ts';
 
 /** A statement that only reads; the name is that of its prepared statement. */
 type ReadQuery = { name: string; text: string; values?: unknown[] };

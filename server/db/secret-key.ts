@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type pg from 'pg';
 import type { Log } from '../log.ts';
-import { fingerprintOf, type SecretKeys } from '../secret-keys.ts';
+import { fingerprintOf, type SecretKeys } from '../secrets.ts';
 import { StartError } from '../start-error.ts';
 import { DatabaseClient } from './client.ts';
 import { isServingWith, lockOutService, waitUntilUnused } from './serving-lock.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { fingerprintOf } from '../secret-keys.ts';
+import { fingerprintOf } from '../secrets.ts';
 import { StartError } from '../start-error.ts';
 import { DatabaseClient, READ_ONLY_CAUSE } from './client.ts';
 import { MIGRATION_NAME } from './migration-steps.ts';

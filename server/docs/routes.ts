@@ -1,7 +1,6 @@
 import { type RequestHandler, type Response, Router } from 'express';
-import { llmsFullText, llmsText } from '../../docs/llms.ts';
 import { docPages, frameworkPages, markdownPath, promptPages, slugAt } from '../../docs/pages.ts';
-import { readDoc, readSkill } from '../../docs/read.ts';
+import { llmsFullText, llmsText, readDoc, readSkill } from '../../docs/read.ts';
 import { searchDocs } from '../../docs/search.ts';
 import type { Config } from '../config.ts';
 import { type Served, serve } from '../http/serve.ts';

@@ -8,7 +8,7 @@ import type { CookieSettings } from '../http/cookies.ts';
 import type { Limits } from '../http/limits.ts';
 import { issuedTokens } from '../metrics/metrics.ts';
 import type { ProviderKeys } from '../oidc/keys.ts';
-import { type SecretKeys, SignedValues } from '../secret-keys.ts';
+import { type SecretKeys, SignedValues } from '../secrets.ts';
 import { InvalidRequest, REQUEST_ALGORITHMS, type RequestFailure, verifyTokenRequest } from './issuer-request.ts';
 import { EVT_TYPE, type EvtClaims } from './token.ts';
 

@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AuthInfo } from '@modelcontextprotocol/server';
+import type { AuthInfo, McpServer } from '@modelcontextprotocol/server';
 import { Router } from 'express';
 import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
-import type { DescribeError } from '../http/errors.ts';
-import { challengeFor, challengeOf } from '../http/errors.ts';
+import { challengeFor, challengeOf, type DescribeError } from '../http/errors.ts';
 import type { DirectCaller } from '../http/invoke.ts';
 import { requireOwnOrigin } from '../http/protection.ts';
 import { clientAddressOf, isLoopbackHostHeader } from '../http/reading.ts';
@@ -40,6 +39,12 @@ const HOW_TO_AUTHENTICATE =
 
 /** Longer than any tool takes. The SDK sends no response to a call that its client has cancelled. */
 const TIMEOUT_MS = 30_000;
+
+/** In bytes; more than the input of any tool. */
+const maxRequestBodySize = 64 * 1024;
+
+/** Only protocol version 2025-03-26 has batches, and clients send short ones. */
+const MAX_BATCH_SIZE = 10;
 
 /** POST /mcp: the MCP server over Streamable HTTP, without sessions, for anonymous callers and for accounts by bearer token. */
 export function mcpRouter(parts: Parts): Router {
@@ -130,13 +135,13 @@ function refuse(response: ServerResponse, { status, message, headers }: Refusal)
 /** Imports the SDK, which the first request does, and returns the request handler. */
 async function openHandler(parts: Parts) {
   const { publicUrl, version, clientOf, dns, countSiteCheck, openApi, report } = parts;
-  const [{ createExchange }, { toNodeHandler }, { createServer }, { createWebsiteChecks }] = await Promise.all([
-    import('./exchange.ts'),
+  const [sdk, { toNodeHandler }, { createServer }, { createWebsiteChecks }] = await Promise.all([
+    import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/node'),
     import('../../mcp/server.ts'),
     import('../../diagnostics/website-checks.ts'),
   ]);
-  const exchange = createExchange((options) => {
+  const exchange = createExchange(sdk, (options) => {
     const caller = callerOf(options);
     const client = clientOf(caller);
     return createServer({
@@ -186,3 +191,45 @@ function withChallenge(response: Response, { identity, denied }: ReturnType<type
 
 /** Returns whether the client closed the connection in the middle of its request. */
 const isDisconnect = (error: Error) => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+
+type Sdk = typeof import('@modelcontextprotocol/server');
+type Fetch = ReturnType<Sdk['createMcpHandler']>['fetch'];
+
+/**
+ * Returns a fetch handler for MCP over Streamable HTTP that supports the current and the older protocol versions. Every request gets
+ * a new server. Responses are JSON and not event streams: no tool sends anything before its result, and proxies buffer streams.
+ * @param open makes the server for the caller in `authInfo`
+ */
+function createExchange(sdk: Sdk, open: (options: Parameters<Fetch>[1]) => McpServer): { fetch: Fetch; maxRequestBodySize: number } {
+  const modern = sdk.createMcpHandler(({ authInfo }) => open({ authInfo }), { legacy: 'reject', maxRequestBodySize });
+  const fetch: Fetch = async (request, options) => {
+    if (!(await sdk.isLegacyRequest(request, undefined, { maxRequestBodySize }))) return modern.fetch(request, options);
+    if ((await batchSizeOf(request.clone())) > MAX_BATCH_SIZE) return batchTooLarge();
+    const server = open(options);
+    const transport = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true, maxRequestBodySize });
+    // Without a response to send, handleRequest never resolves.
+    request.signal.addEventListener('abort', () => void server.close());
+    await server.connect(transport);
+    try {
+      return await transport.handleRequest(request, options);
+    } finally {
+      await server.close();
+    }
+  };
+  return { fetch, maxRequestBodySize };
+}
+
+/** Returns the number of messages in a body; 1 when it is invalid, which the SDK reports. */
+async function batchSizeOf(request: Request): Promise<number> {
+  try {
+    const body: unknown = await request.json();
+    return Array.isArray(body) ? body.length : 1;
+  } catch {
+    return 1;
+  }
+}
+
+function batchTooLarge(): Response {
+  const message = `A batch may have at most ${MAX_BATCH_SIZE} messages. Send the others separately.`;
+  return Response.json({ jsonrpc: '2.0', error: { code: -32600, message }, id: null }, { status: 400 });
+}

@@ -3,8 +3,7 @@ import type { Client, Configuration, errors, interactionPolicy, JWKS, KoaContext
 import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import { resourceUri } from '../http/errors.ts';
-import type { SecretKeys } from '../secret-keys.ts';
-import { digest } from '../secrets.ts';
+import { digest, type SecretKeys } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
 import { type RegistrationParts, registrationConfiguration, resourceScopesOf } from './client-rules.ts';
 import { clientKindOf, type OpenIdClients } from './clients.ts';

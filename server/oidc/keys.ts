@@ -5,7 +5,7 @@ import { SIGNING_KEY_SECONDS } from '../../contract/limits.ts';
 import { requireSecretKey } from '../db/secret-key.ts';
 import { isServingWith } from '../db/serving-lock.ts';
 import type { Log } from '../log.ts';
-import { deriveKey, type SecretKeys } from '../secret-keys.ts';
+import { deriveKey, type SecretKeys } from '../secrets.ts';
 import { addMissingKeys, encryptRowsAgain, type KeyRow, readKeys, removeEndedKeys, replaceKeys, type StoredKey } from './store.ts';
 
 const ALGORITHMS = ['ES256', 'RS256'] as const;

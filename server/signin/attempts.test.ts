@@ -1,8 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
 import { createAuthKey, readAuthKey } from '../accounts/browser.ts';
-import { SecretKeys } from '../secret-keys.ts';
-import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
+import { digest, isRandomSecret, randomSecret, SecretKeys } from '../secrets.ts';
 import { AttemptSecrets, handleToId, idToHandle } from './attempts.ts';
 
 const secrets = new AttemptSecrets(new SecretKeys(Buffer.alloc(32, 7)));

@@ -4,7 +4,7 @@ import type { AttemptStatus, OwnAttempt } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Database } from '../db/database.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
-import type { SecretKeys } from '../secret-keys.ts';
+import type { SecretKeys } from '../secrets.ts';
 
 /**
  * What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect.

@@ -6,7 +6,7 @@ import type { Output } from '../../contract/routes.ts';
 import type { Database, Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
-import type { SecretKeys } from '../secret-keys.ts';
+import type { SecretKeys } from '../secrets.ts';
 import { formatOf, makeIcon } from './icon.ts';
 import type { ReserveBytes, Storage } from './storage.ts';
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { KEPT, LEFT_OUT } from '../../server/backup/tables.ts';
+import { KEPT, LEFT_OUT } from '../../server/backup/store.ts';
 import { MIGRATIONS } from '../../server/db/migrate.ts';
 import { openStage, type Stage } from '../harness.ts';
 import { manifestOf, type Part, repack, sha256, unpack, withManifest } from './archives.ts';

@@ -15,7 +15,7 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../log.ts';
-import { keptSecret } from '../../secret-keys.ts';
+import { keptSecret } from '../../secrets.ts';
 import {
   choosePort,
   databaseUrl,

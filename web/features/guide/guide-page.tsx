@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { docPages, docPath } from '../../../docs/pages.ts';
-import { verifyRequest } from '../../../templates/next-steps.ts';
+import { verifyRequest } from '../../../templates/render.ts';
 import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';

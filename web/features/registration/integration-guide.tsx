@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { verifyRequest } from '../../../templates/next-steps.ts';
+import { verifyRequest } from '../../../templates/render.ts';
 import { answerSnippet, redirectSnippet } from '../../lib/snippets.ts';
 import { CodeBlock } from '../../ui/copyable.tsx';
 import { AssistantPrompt, Integration } from '../../ui/integration.tsx';

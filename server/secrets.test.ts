@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SecretKeys, SignedValues } from './secret-keys.ts';
+import { SecretKeys, SignedValues } from './secrets.ts';
 
 const key = randomBytes(32);
 const values = new SignedValues(new SecretKeys(key), 'test');

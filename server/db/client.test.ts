@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostsOf, normalizeUrl, placeOf, withHost } from './hosts.ts';
+import { hostsOf, normalizeUrl, placeOf, withHost } from './client.ts';
 
 const SEVERAL = 'postgres://u:p%40ss@db1:5433,db2,[::1]:5434/emailauth?sslmode=require&target_session_attrs=read-write';
 
