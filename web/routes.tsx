@@ -7,14 +7,14 @@ import { docPattern, paths, websitePattern, websitesFolder } from './paths.ts';
 import { type Needs, lazyPage as page } from './preload.ts';
 
 const LandingPage = page(() => import('./features/landing/landing-page.tsx'), 'LandingPage');
-const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
-const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
+const DeveloperPage = page<'DeveloperPage'>(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
+const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/developer-page.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
 const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
 const Invitations = page(() => import('./features/websites/invitations.tsx'), 'Invitations');
 const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
-const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
-const ActivityPage = page(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
+const OverviewPage = page<'OverviewPage'>(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
+const ActivityPage = page<'ActivityPage'>(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
 const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
 const BugsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'BugsPage');
@@ -32,10 +32,10 @@ const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPa
 const LoginStatsPage = page(() => import('./features/admin/login-stats-page.tsx'), 'LoginStatsPage');
 const GuidePage = page(() => import('./features/guide/guide-page.tsx'), 'GuidePage');
 const DocPage = page<'DocPage', { notFound: ReactNode }>(() => import('./features/docs/doc-page.tsx'), 'DocPage');
-const RegisterPage = page(() => import('./features/registration/register-page.tsx'), 'RegisterPage');
-const RegisteredPage = page(() => import('./features/registration/registered-page.tsx'), 'RegisteredPage');
-const TermsPage = page(() => import('./features/legal/terms-page.tsx'), 'TermsPage');
-const PrivacyPage = page(() => import('./features/legal/privacy-page.tsx'), 'PrivacyPage');
+const RegisterPage = page(() => import('./features/registration/registration-pages.tsx'), 'RegisterPage');
+const RegisteredPage = page(() => import('./features/registration/registration-pages.tsx'), 'RegisteredPage');
+const TermsPage = page(() => import('./features/legal/legal-pages.tsx'), 'TermsPage');
+const PrivacyPage = page(() => import('./features/legal/legal-pages.tsx'), 'PrivacyPage');
 
 const overviewData: Needs['data'] = (queries, query) => {
   void queries.prefetchQuery(overviewQuery);

@@ -8,8 +8,8 @@ import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { GenerateKey, RotateKey } from './new-key-dialogs.tsx';
 import { type ApiKey, useApiKeys, useApiKeyUsage, useRevokeApiKey } from './queries.ts';
+import { GenerateKey, RotateKey } from './secret-dialogs.tsx';
 import { Section, Snippet, useFragment } from './section.tsx';
 
 type Open = { dialog: 'generate' } | { dialog: 'rotate' | 'usage' | 'revoke'; apiKey: ApiKey };
