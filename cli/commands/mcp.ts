@@ -110,7 +110,7 @@ async function openWebsiteChecks(
   const [{ createWebsiteChecks }, { openDns, parseDnsServers }, { isPublicAddress }, { isThisMachine }] = await Promise.all([
     import('../../diagnostics/website-checks.ts'),
     import('../../diagnostics/dns.ts'),
-    import('../../server/websites/public-addresses.ts'),
+    import('../../server/websites/guarded-fetch.ts'),
     import('../../contract/rules.ts'),
   ]);
   const servers = parseDnsServers(env.DNS_SERVERS);
