@@ -1,10 +1,10 @@
 import type { Client } from '../../contract/client.ts';
 import type { CheckWebsite } from '../../diagnostics/website-checks.ts';
 import type { CommandSpec, Context } from '../command.ts';
-import type { Caller } from '../credentials.ts';
 import { EXIT } from '../exit.ts';
 import { version } from '../installation.ts';
 import type { ErrorHints } from '../mcp/sign-ins.ts';
+import type { Caller } from '../settings.ts';
 
 export const mcp: CommandSpec = {
   usage: 'mcp',

@@ -12,7 +12,7 @@ type Chunk = { file: string; isEntry?: true; imports?: string[] };
  */
 type Needs = { sources: string[]; fetched?: string[]; ownData?: string[] };
 
-/** The first page of the list of websites, as web/lib/preloaded-queries.ts asks for it. */
+/** The first page of the list of websites, as web/lib/queries.ts asks for it. */
 const WEBSITES = '/api/websites/search?q=&sort=added&page=1&limit=25';
 const SETTINGS = '/api/user/settings';
 const DEVICES = '/api/user/devices';

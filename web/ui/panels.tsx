@@ -1,8 +1,10 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { useLocationProperty } from 'wouter/use-browser-location';
 import { timeAgo } from '../lib/dates.ts';
+import { Button } from './button.tsx';
 import { cx } from './cx.ts';
-import { ArrowIcon, BackIcon, DownIcon } from './icons.tsx';
+import { ArrowIcon, BackIcon, DownIcon, PlusIcon } from './icons.tsx';
 import { Skeleton } from './states.tsx';
 
 /** A list of rows; its children are `li`. */
@@ -182,4 +184,34 @@ function useDebounced(value: string | null): string | null {
     return () => clearTimeout(timer);
   }, [value]);
   return debounced;
+}
+
+/** A list of the page with its heading and the button that adds to it. */
+export function Section({ title, add, onAdd, children }: { title: string; add: string; onAdd: () => void; children: ReactNode }) {
+  return (
+    // The position of the sections below is not known until the list is loaded.
+    <section className="mt-10 [&:has([data-loading])~*]:invisible">
+      <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
+        <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
+        <Button onClick={onAdd}>
+          <PlusIcon />
+          {add}
+        </Button>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/**
+ * Scrolls to the element that the fragment of the address names and focuses it, once the list that contains it is rendered: the
+ * browser looks for it when nothing is loaded yet.
+ */
+export function useFragment(isRendered: boolean) {
+  const hash = useLocationProperty(() => location.hash);
+  useEffect(() => {
+    const element = isRendered && hash ? document.getElementById(hash.slice(1)) : null;
+    element?.scrollIntoView({ block: 'center' });
+    element?.focus({ preventScroll: true });
+  }, [isRendered, hash]);
 }

@@ -10,7 +10,7 @@ import {
   periodOf,
   recentActivityQuery,
   websitesQuery,
-} from '../../lib/preloaded-queries.ts';
+} from '../../lib/queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
