@@ -37,7 +37,7 @@ module.exports = {
       from: { path: '^cli/', pathNot: tests },
       to: {
         path: '^server/',
-        pathNot: '^server/(?:uploads/icon|websites/(?:domains|public-addresses))\\.ts$',
+        pathNot: '^server/(?:uploads/icon|websites/(?:domains|guarded-fetch))\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

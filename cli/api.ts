@@ -1,9 +1,9 @@
 import { arch, platform, release } from 'node:os';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
-import type { Caller, Credential } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { version } from './installation.ts';
+import type { Caller, Credential } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Time limit of a whole call. */

@@ -1,7 +1,6 @@
 import type { Client } from '../contract/client.ts';
-import type { Caller, Credentials } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { openSettings, type Settings } from './settings.ts';
+import { type Caller, type Credentials, openCredentials, openSettings, type Settings } from './settings.ts';
 import { openTerminal, type Terminal, type TerminalFlags } from './terminal.ts';
 
 /** Every flag that a command takes besides the global ones, by commander's name for it. */
@@ -122,7 +121,7 @@ export function createContext(flags: GlobalFlags, env: Context['env'], cwd: stri
   const terminal = openTerminal(flags, env);
   const settings = openSettings(flags, env);
   const host = async () => (await settings.host()).value;
-  const credentials = async () => (await import('./credentials.ts')).openCredentials(settings.profile, env);
+  const credentials = () => openCredentials(settings.profile, env);
   const open = async (caller: Caller | null) => {
     const { openApi } = await import('./api.ts');
     return openApi({ host: await host(), caller, terminal, signal });

@@ -29,10 +29,9 @@ import {
 import { completion, configGet, configList, configSet, open } from './commands/program.ts';
 import { init, tryCommand } from './commands/project.ts';
 import { register } from './commands/register.ts';
-import { backup, restore, start } from './commands/service.ts';
+import { backup, restore, start, stats } from './commands/service.ts';
 import { tail, verify } from './commands/sign-ins.ts';
 import { sitesAdd, sitesGet, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
-import { stats } from './commands/stats.ts';
 
 /** What the commands with two words have in common, by their first word. */
 export const FAMILIES: Readonly<Record<string, string>> = {

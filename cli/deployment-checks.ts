@@ -140,7 +140,7 @@ async function checkPtr({ config, dns, context }: Parts): Promise<CheckResult[]>
   const [{ runCheck }, { checkReverseName }, { isPublicAddress }] = await Promise.all([
     import('../diagnostics/check.ts'),
     import('../diagnostics/deployment.ts'),
-    import('../server/websites/public-addresses.ts'),
+    import('../server/websites/guarded-fetch.ts'),
   ]);
   const parts = { id: 'ptr', name: 'PTR', signal: context.signal };
   return [await runCheck(parts, () => checkReverseName(config.smtpUrl, dns, isPublicAddress))];

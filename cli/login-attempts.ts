@@ -5,9 +5,9 @@ import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../contract/limits.ts';
 import { CLI_CLIENT_ID, createPkce } from '../contract/pkce.ts';
 import { endSession } from './api.ts';
 import type { Context } from './command.ts';
-import type { Credential } from './credentials.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
 import { promptText } from './prompts.ts';
+import type { Credential } from './settings.ts';
 
 /** One requested email, with what its link returns and the verifier that redeems it. */
 export type SavedAttempt = { state: string; verifier: string; id: string; sentAt: number; expiresAt: number; triesLeft: number };

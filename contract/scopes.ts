@@ -24,6 +24,10 @@ export const SCOPE_DESCRIPTIONS: Readonly<Record<IdentityScope | ResourceScope, 
   'stats:read': 'see the statistics and events of your websites',
 };
 
+/** Returns what a scope permits, as a sentence of its own: `See your email address`. */
+export const scopeText = (scope: keyof typeof SCOPE_DESCRIPTIONS) =>
+  SCOPE_DESCRIPTIONS[scope].replace(/^./, (first) => first.toUpperCase());
+
 type AccountCall = { [Name in keyof Endpoints]: Endpoints[Name]['access'] extends 'account' ? Name : never }[keyof Endpoints];
 
 /** What an API key or access token needs for each call of access `account`. Apart from the endpoints, which browsers load whole. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isThisMachine } from '../contract/rules.ts';
-import { isPublicAddress } from '../server/websites/public-addresses.ts';
+import { isPublicAddress } from '../server/websites/guarded-fetch.ts';
 import { type NameServer, openNameServer } from '../test/dns.ts';
 import { type DnsOptions, openDns, parseDnsServers } from './dns.ts';
 

@@ -2,10 +2,10 @@ import { completable, type GetPromptResult, type McpServer } from '@modelcontext
 import { z } from 'zod';
 import { oneLine } from '../diagnostics/check.ts';
 import { assistantPrompt } from '../templates/render.ts';
-import type { McpContext } from './context.ts';
 import { frameworkIds, renderIntegration, requireFramework } from './integration.ts';
 import { orProtocolError } from './resources.ts';
 import { completeOwnDomains, LOCALHOST } from './service.ts';
+import type { McpContext } from './tool.ts';
 
 /** Registers the prompts, which a person starts from a menu of their client. */
 export function registerPrompts(server: McpServer, context: McpContext): void {

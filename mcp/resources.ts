@@ -11,10 +11,9 @@ import { oneLine } from '../diagnostics/check.ts';
 import { docPages } from '../docs/pages.ts';
 import { readDoc } from '../docs/read.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
-import type { McpContext } from './context.ts';
 import { formatIntegration, frameworkIds, renderIntegration } from './integration.ts';
 import { completeOwnDomains, findByDomain } from './service.ts';
-import { describeError, hasCode } from './tool.ts';
+import { describeError, hasCode, type McpContext } from './tool.ts';
 import { toSiteWithProof } from './tools/sites.ts';
 
 const MARKDOWN = 'text/markdown';

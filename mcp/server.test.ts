@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../contract/client.ts';
-import type { McpContext } from './context.ts';
 import { createServer } from './server.ts';
+import type { McpContext } from './tool.ts';
 
 /** Opens a session without a service, which the lists do not need. */
 async function open(more: Partial<McpContext> = {}): Promise<Client> {

@@ -1,8 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import type { McpContext } from './context.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
-import type { Tool } from './tool.ts';
+import type { McpContext, Tool } from './tool.ts';
 import { getAccount, listConnections, listDevices, revokeConnection, signOutDevice, updateAccount } from './tools/account.ts';
 import {
   createApplication,

@@ -2,8 +2,7 @@ import type { Client } from '../contract/client.ts';
 import type { Output } from '../contract/routes.ts';
 import { normalDomain } from '../contract/rules.ts';
 import { oneLine } from '../diagnostics/check.ts';
-import type { McpContext } from './context.ts';
-import { hasCode, refusal } from './tool.ts';
+import { hasCode, type McpContext, refusal } from './tool.ts';
 
 export type OwnSite = Output<'listWebsites'>[number];
 

@@ -10,7 +10,7 @@ import { handleParserErrors } from './http/errors.ts';
 import { type Check, healthRouter } from './http/health.ts';
 import { dataHeaders } from './http/protection.ts';
 import { observeResponses } from './http/request-record.ts';
-import type { Jobs } from './jobs/runner.ts';
+import type { Jobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
 import { setTracing, tracing, workers } from './metrics/metrics.ts';
 import { SecretKeys } from './secrets.ts';
@@ -132,7 +132,7 @@ class Instance {
   }
 
   async startJobs(): Promise<void> {
-    const [{ Jobs }, { Retention }] = await Promise.all([import('./jobs/runner.ts'), import('./retention/retention.ts')]);
+    const [{ Jobs }, { Retention }] = await Promise.all([import('./jobs/jobs.ts'), import('./retention/retention.ts')]);
     const { config, route, log } = this.#parts;
     const destinations = await openDestinations(config);
     const retention = new Retention({

@@ -30,7 +30,7 @@ const REVIEWED: Record<string, Record<string, string>> = {
     "new RegExp(CONTROL, 'gu')": 'One character class.',
   },
   'server/pages/web-app.ts': { '/<script>([\\s\\S]*?)<\\/script>/g': 'Reads the pages that the build made, once, at the start.' },
-  'server/mail/templates/content.ts': {
+  'server/mail/mail.ts': {
     'new RegExp(`${OPEN}(\\\\w+)${CLOSE}`)': 'Its constants are two private characters, so that no match can begin twice.',
   },
   'server/mail/templates/layout.tsx': { '/<!--(?!\\[if|<!)[^>]*-->/g': 'Reads the HTML that our own components rendered.' },

@@ -4,8 +4,7 @@ import { ConnectionBanner, watchConnection } from './chrome/connection.tsx';
 import { PaletteHost } from './chrome/shell.tsx';
 import { watchSession } from './lib/session.ts';
 import { hydrated } from './lib/store.ts';
-import { preloadPage, watchLinks } from './preload.ts';
-import { needsOf, Routes } from './routes.tsx';
+import { preloadPage, Routes, watchLinks } from './routes.tsx';
 import { Toaster } from './ui/toast.tsx';
 import { TooltipHost } from './ui/tooltip.tsx';
 import './portal.css';
@@ -28,8 +27,8 @@ const queryClient = new QueryClient({
 hydrated.set(true);
 watchConnection(queryClient);
 watchSession(queryClient);
-watchLinks(queryClient, needsOf);
-preloadPage(new URL(location.href), queryClient, needsOf);
+watchLinks(queryClient);
+preloadPage(new URL(location.href), queryClient);
 
 /** The portal entry. */
 function App() {

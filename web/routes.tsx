@@ -1,20 +1,22 @@
-import { type ReactNode, Suspense, useEffect } from 'react';
+import type { QueryClient } from '@tanstack/react-query';
+import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
 import { PortalShell, PublicShell } from './chrome/shell.tsx';
-import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from './lib/preloaded-queries.ts';
+import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from './lib/queries.ts';
+import { hasSession, isSessionFresh } from './lib/session.ts';
+import { latestAddress } from './lib/storage.ts';
 import { docPattern, paths, websitePattern, websitesFolder } from './paths.ts';
-import { type Needs, lazyPage as page } from './preload.ts';
 
 const LandingPage = page(() => import('./features/landing/landing-page.tsx'), 'LandingPage');
-const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
-const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
+const DeveloperPage = page<'DeveloperPage'>(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
+const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/developer-page.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
 const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
 const Invitations = page(() => import('./features/websites/invitations.tsx'), 'Invitations');
 const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
-const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
-const ActivityPage = page(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
+const OverviewPage = page<'OverviewPage'>(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
+const ActivityPage = page<'ActivityPage'>(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
 const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
 const BugsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'BugsPage');
@@ -32,10 +34,10 @@ const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPa
 const LoginStatsPage = page(() => import('./features/admin/login-stats-page.tsx'), 'LoginStatsPage');
 const GuidePage = page(() => import('./features/guide/guide-page.tsx'), 'GuidePage');
 const DocPage = page<'DocPage', { notFound: ReactNode }>(() => import('./features/docs/doc-page.tsx'), 'DocPage');
-const RegisterPage = page(() => import('./features/registration/register-page.tsx'), 'RegisterPage');
-const RegisteredPage = page(() => import('./features/registration/registered-page.tsx'), 'RegisteredPage');
-const TermsPage = page(() => import('./features/legal/terms-page.tsx'), 'TermsPage');
-const PrivacyPage = page(() => import('./features/legal/privacy-page.tsx'), 'PrivacyPage');
+const RegisterPage = page(() => import('./features/registration/registration-pages.tsx'), 'RegisterPage');
+const RegisteredPage = page(() => import('./features/registration/registration-pages.tsx'), 'RegisteredPage');
+const TermsPage = page(() => import('./features/legal/legal-pages.tsx'), 'TermsPage');
+const PrivacyPage = page(() => import('./features/legal/legal-pages.tsx'), 'PrivacyPage');
 
 const overviewData: Needs['data'] = (queries, query) => {
   void queries.prefetchQuery(overviewQuery);
@@ -69,7 +71,7 @@ const needs: Record<string, Needs> = {
 };
 
 /** Returns what the page at a path needs; undefined for an unknown page. */
-export function needsOf(path: string): Needs | undefined {
+function needsOf(path: string): Needs | undefined {
   if (path in needs) return needs[path];
   if (path.startsWith(websitesFolder)) return { chunks: [WebsitePage] };
   return path.startsWith(`${paths.guide}/`) ? { chunks: [DocPage] } : undefined;
@@ -169,4 +171,46 @@ function PortalRoute({ path, page }: { path: string; page: ReactNode }) {
       </PortalShell>
     </Route>
   );
+}
+
+/** A page whose chunk is loaded when it is rendered, or before by `preload`. */
+type LazyPage<Props> = LazyExoticComponent<ComponentType<Props>> & { preload(): void };
+
+/** Returns a page that is loaded when it is rendered. @param name of its export */
+function page<Name extends string, Props = object>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name): LazyPage<Props> {
+  // A chunk that could not be loaded is reported when the page is rendered.
+  const preload = () => void load().catch(() => {});
+  return Object.assign(
+    lazy(async () => ({ default: (await load())[name] })),
+    { preload },
+  );
+}
+
+/** What a page needs: its chunks, and the calls that it makes first. */
+type Needs = {
+  chunks: readonly { preload(): void }[];
+  /** Starts the first calls; they are those of a signed-in developer. */
+  data?: (queries: QueryClient, query: URLSearchParams) => unknown;
+};
+
+/** Loads what the page at an address needs, all at once. */
+export function preloadPage(address: URL, queries: QueryClient) {
+  if (address.origin !== location.origin) return;
+  const needs = needsOf(address.pathname);
+  for (const chunk of needs?.chunks ?? []) chunk.preload();
+  const { data } = needs ?? {};
+  // Without a session, the calls would only fail.
+  if (!data || !latestAddress()) return;
+  if (isSessionFresh()) data(queries, address.searchParams);
+  else void hasSession(queries).then((isValid) => isValid && data(queries, address.searchParams));
+}
+
+/** Preloads the page of a link that the pointer or the focus is on. */
+export function watchLinks(queries: QueryClient) {
+  const onIntent = ({ target }: Event) => {
+    const link = target instanceof Element ? target.closest('a') : null;
+    if (link?.href && link.target !== '_blank') preloadPage(new URL(link.href), queries);
+  };
+  document.addEventListener('pointerover', onIntent, { passive: true });
+  document.addEventListener('focusin', onIntent);
 }

@@ -3,9 +3,9 @@ import type { CheckResult, Finding } from '../../diagnostics/check.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
 import type { CheckOptions, Remedies, Target } from '../../diagnostics/website.ts';
 import type { CommandSpec, Context } from '../command.ts';
-import type { Caller, Credentials } from '../credentials.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
+import type { Caller, Credentials } from '../settings.ts';
 import { type Terminal, textWidth, wrap } from '../terminal.ts';
 
 const DNS_TIMEOUT_MS = 2_500;

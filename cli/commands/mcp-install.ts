@@ -1,9 +1,8 @@
 import type { CommandSpec, Context, Flags } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
-import type { FileLocation } from '../mcp/client-file.ts';
 import { type AssistantClient, CLIENT_IDS, clients, type Entry, requireClient, SCOPES, type Scope } from '../mcp/clients.ts';
 import type { Edited } from '../mcp/config-text.ts';
-import type { EntryFlags, WantedEntry } from '../mcp/entry.ts';
+import type { EntryFlags, FileLocation, WantedEntry } from '../mcp/entry.ts';
 import { requireConfirmation } from '../prompts.ts';
 import { paragraph } from '../terminal.ts';
 
@@ -47,16 +46,16 @@ async function install(context: Context, client: AssistantClient, flags: Flags):
   const { terminal } = context;
   const entryFlags = entryFlagsOf(flags);
   const { scope } = entryFlags;
-  const [{ entryFor, machineOf }, clientFile, { SERVER_NAME }, { requireWritable, writeAll }] = await Promise.all([
+  const [entries, { SERVER_NAME }, { requireWritable, writeAll }] = await Promise.all([
     import('../mcp/entry.ts'),
-    import('../mcp/client-file.ts'),
     import('../mcp/config-text.ts'),
     import('../init/files.ts'),
   ]);
-  const path = clientFile.requirePath(client, scope, machineOf(context), context.cwd);
-  const wanted = await entryFor(context, client, entryFlags);
-  if (scope === 'user' && !flags.force) clientFile.requireInstalled(client, machineOf(context));
-  const file = clientFile.locate(path, scope, context.cwd);
+  const machine = entries.machineOf(context);
+  const path = entries.requirePath(client, scope, machine, context.cwd);
+  const wanted = await entries.entryFor(context, client, entryFlags);
+  if (scope === 'user' && !flags.force) entries.requireInstalled(client, machine);
+  const file = entries.locate(path, scope, context.cwd);
   const edited = await editFile(client, file, wanted);
   const next = await nextSteps(context, client, scope, wanted, edited);
   // Without the lines that a person added to the entry, which may contain a key.
@@ -89,9 +88,8 @@ async function install(context: Context, client: AssistantClient, flags: Flags):
 /** Prints the entry of one client, or of every client that supports the flags. */
 async function printConfig(context: Context, id: string | undefined, flags: EntryFlags): Promise<number> {
   const { terminal } = context;
-  const [{ entryFor, machineOf }, { requirePath }, { formatEntry, SERVER_NAME }] = await Promise.all([
+  const [{ entryFor, machineOf, requirePath }, { formatEntry, SERVER_NAME }] = await Promise.all([
     import('../mcp/entry.ts'),
-    import('../mcp/client-file.ts'),
     import('../mcp/config-text.ts'),
   ]);
   const isSupported = ({ projectPath, http }: AssistantClient) => (flags.scope === 'user' || projectPath) && (!flags.http || http);
@@ -213,14 +211,13 @@ export const mcpUninstall: CommandSpec = {
 /** Shows the entry in an assistant's configuration, asks for confirmation, and only then removes it. */
 async function uninstall(context: Context, client: AssistantClient, scope: Scope, dryRun: boolean): Promise<number> {
   const { terminal } = context;
-  const [{ machineOf }, clientFile, { removeEntry }, { requireWritable, writeAll }] = await Promise.all([
+  const [{ locate, machineOf, requirePath }, { removeEntry }, { requireWritable, writeAll }] = await Promise.all([
     import('../mcp/entry.ts'),
-    import('../mcp/client-file.ts'),
     import('../mcp/remove-entry.ts'),
     import('../init/files.ts'),
   ]);
-  const path = clientFile.requirePath(client, scope, machineOf(context), context.cwd);
-  const file = clientFile.locate(path, scope, context.cwd);
+  const path = requirePath(client, scope, machineOf(context), context.cwd);
+  const file = locate(path, scope, context.cwd);
   const hint = 'Fix it and run this again, or remove the entry by hand. Nothing was written.';
   const edited = await withEditErrors(file, hint, (text) => removeEntry(client, text));
   const result = (action: string) => ({ client: client.id, scope, path, action });

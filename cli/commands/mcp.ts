@@ -1,10 +1,10 @@
 import type { Client } from '../../contract/client.ts';
 import type { CheckWebsite } from '../../diagnostics/website-checks.ts';
 import type { CommandSpec, Context } from '../command.ts';
-import type { Caller } from '../credentials.ts';
 import { EXIT } from '../exit.ts';
 import { version } from '../installation.ts';
 import type { ErrorHints } from '../mcp/sign-ins.ts';
+import type { Caller } from '../settings.ts';
 
 export const mcp: CommandSpec = {
   usage: 'mcp',
@@ -110,7 +110,7 @@ async function openWebsiteChecks(
   const [{ createWebsiteChecks }, { openDns, parseDnsServers }, { isPublicAddress }, { isThisMachine }] = await Promise.all([
     import('../../diagnostics/website-checks.ts'),
     import('../../diagnostics/dns.ts'),
-    import('../../server/websites/public-addresses.ts'),
+    import('../../server/websites/guarded-fetch.ts'),
     import('../../contract/rules.ts'),
   ]);
   const servers = parseDnsServers(env.DNS_SERVERS);

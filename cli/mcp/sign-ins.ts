@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ApiError, type Client } from '../../contract/client.ts';
 import { languageOf } from '../../contract/languages.ts';
 import { EMAIL_MESSAGE, normalEmail } from '../../contract/rules.ts';
-import type { SignIn } from '../../mcp/context.ts';
+import type { SignIn } from '../../mcp/tool.ts';
 import { endSession } from '../api.ts';
 import type { Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';

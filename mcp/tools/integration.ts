@@ -7,7 +7,6 @@ import { frameworks } from '../../templates/catalog.ts';
 import { detectLayout } from '../../templates/detect.ts';
 import { type Framework, forProject, type ProjectKind } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
-import type { McpContext } from '../context.ts';
 import {
   describeUnknownFramework,
   formatIntegration,
@@ -17,7 +16,7 @@ import {
   requireFramework,
 } from '../integration.ts';
 import { inboxAt, isServed, LOCALHOST } from '../service.ts';
-import { Domain, defineTool, NextSteps, OwnDomain, refusal } from '../tool.ts';
+import { Domain, defineTool, type McpContext, NextSteps, OwnDomain, refusal } from '../tool.ts';
 
 const CALLBACK_PATH = '/auth/callback';
 const LOGIN_PATH = '/login';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { SignIn } from '../context.ts';
 import { findCaller, findInbox, inboxAt } from '../service.ts';
-import { Address, defineTool, hasCode, refusal } from '../tool.ts';
+import { Address, defineTool, hasCode, refusal, type SignIn } from '../tool.ts';
 
 export const getStatus = defineTool({
   name: 'get_status',

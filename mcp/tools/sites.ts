@@ -3,10 +3,9 @@ import { normalDomain } from '../../contract/rules.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { nextSteps } from '../../templates/render.ts';
-import type { McpContext } from '../context.ts';
 import { numberedList } from '../integration.ts';
 import { findByDomain, findCaller, findInbox, isServed, LOCALHOST, type OwnSite, requireOwnSite } from '../service.ts';
-import { Address, Domain, defineTool, hasCode, NextSteps, OwnDomain, refusal } from '../tool.ts';
+import { Address, Domain, defineTool, hasCode, type McpContext, NextSteps, OwnDomain, refusal } from '../tool.ts';
 
 type Registered = { domain: string; email?: string; status: 'active' | 'already registered'; authUrl: string };
 

@@ -7,7 +7,7 @@ import { describeNetworkError, isLocalProblem, type PageResponse, requestPage } 
 import type { Config } from '../config.ts';
 import type { Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import { isPublicAddress } from '../websites/public-addresses.ts';
+import { isPublicAddress } from '../websites/guarded-fetch.ts';
 import type { Applications } from './applications.ts';
 
 /** How long one request to the redirect URI may take. */

@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { isThisMachine } from '../../contract/rules.ts';
 import { type Dns, openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
-import { createGuardedFetch } from '../websites/guarded-fetch.ts';
-import { isPublicAddress } from '../websites/public-addresses.ts';
+import { createGuardedFetch, isPublicAddress } from '../websites/guarded-fetch.ts';
 import type { FindKey } from './token.ts';
 
 /** Who is responsible for the addresses of a domain: its https origin, and the keys with which it signs. */

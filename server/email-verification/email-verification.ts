@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
-import { EVP_NONCE_SECONDS } from '../../contract/limits.ts';
+import { EVP_NONCE_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import {
@@ -10,18 +11,20 @@ import {
   browserOf,
   createAuthKey,
   deviceLabelOf,
+  REMEMBERED_LIFE,
   rememberAccount,
 } from '../accounts/browser.ts';
+import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Limits } from '../http/limits.ts';
 import { type Served, serve } from '../http/serve.ts';
 import { emailVerifications, signIns } from '../metrics/metrics.ts';
 import { digest, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
+import { METHOD_CODES } from '../signin/methods.ts';
 import type { SignedIn } from '../signin/opener.ts';
 import { type TargetParts, type TokenTarget, tokenTargetOf } from '../signin/quick-login.ts';
 import { withToken } from '../signin/target.ts';
 import { DiscoveryFailed, type DiscoveryFailure, type IssuerDiscovery } from './discovery.ts';
-import type { VerifiedSignInStore } from './store.ts';
 import { claimedNonce, InvalidToken, type SplitToken, splitToken, type TokenFailure, verifyToken } from './token.ts';
 
 /** How long a verification may take, with everything that it waits for. The email follows. */
@@ -177,4 +180,58 @@ export function emailVerificationRoutes(verification: EmailVerification): Served
       return { redirectUrl: signedIn.redirectUrl };
     }),
   ];
+}
+
+/** A sign-in with an address that its issuer has verified. */
+export type VerifiedSignIn = {
+  /** SHA-256 of the nonce. */
+  nonce: Buffer;
+  email: string;
+  target: { domain: string | null; clientId: string | null; host: string | null };
+  tokenHash: Buffer;
+  /** SHA-256 of the attempt cookie. */
+  browser: Buffer;
+  device: Buffer;
+  label: string;
+  selector: Buffer;
+  verifier: Buffer;
+};
+
+// The nonce is used up together with the sign-in: of several requests with one nonce, on any instance, one signs in. Nonces share the
+// table of the challenges of passkeys: both are random, hashed and kept for a day. $1 nonce, $2 address, $3 domain, $4 client_id, $5 host,
+// $6 hash of the token, $7 browser, $8 device, $9 label, $10 selector, $11 verifier.
+const SIGN_IN = `
+with used as (
+  insert into passkey_challenges (hash)
+  select $1 where ($3::text is null or exists (select from websites where domain = $3)) and ${notBeingSignedOut('$2::text')}
+  on conflict do nothing returning hash
+),
+issued as (
+  insert into tokens (hash, domain, host, email, browser, expires_at, method)
+  select $6, $3, $5, $2, $7, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.verified_email}' from used
+),
+remembered as (
+  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+  select $10, $8, $9, $2, $11, now() + ${REMEMBERED_LIFE} from used
+  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
+    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
+),
+audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_verified_email', $2, $3, $4 from used)
+select count(*)::integer as signed_in from used`;
+
+/** The statement of sign-ins with verified addresses. */
+export class VerifiedSignInStore {
+  readonly #core: pg.Pool;
+
+  constructor(core: pg.Pool) {
+    this.#core = core;
+  }
+
+  /** Signs in, once for each nonce. Returns false when it was used, or the website no longer exists. */
+  async signIn(signIn: VerifiedSignIn): Promise<boolean> {
+    const { nonce, email, target, tokenHash, browser, device, label, selector, verifier } = signIn;
+    const values = [nonce, email, target.domain, target.clientId, target.host, tokenHash, browser, device, label, selector, verifier];
+    const { rows } = await this.#core.query<{ signed_in: number }>({ name: 'verified-sign-in', text: SIGN_IN, values });
+    return rows[0].signed_in === 1;
+  }
 }

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
 import { faultsOfWording, overLength } from '../../test/translation-checks.ts';
 import { templates } from '../mail/composition.ts';
-import type { MailKind } from '../mail/mail.ts';
-import { type Content, slot, splitAtSlots } from '../mail/templates/content.ts';
+import { type Content, type MailKind, slot, splitAtSlots } from '../mail/mail.ts';
 
 const codes = languages.map(({ code }) => code);
 const kinds = Object.keys(templates) as MailKind[];

@@ -1,8 +1,20 @@
 import { buttonColors } from '../../contract/colors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { isThisMachine, normalEmail } from '../../contract/rules.ts';
-import { brandOf, type Mail, type MailKind, type MailSecrets, requestTimeOf, shownDevice, shownHost } from './mail.ts';
-import { type Content, type SlotName, slot, splitAtSlots, type Template } from './templates/content.ts';
+import {
+  brandOf,
+  type Content,
+  type Mail,
+  type MailKind,
+  type MailSecrets,
+  requestTimeOf,
+  type SlotName,
+  shownDevice,
+  shownHost,
+  slot,
+  splitAtSlots,
+  type Template,
+} from './mail.ts';
 import { invitedMember, invitedOwner } from './templates/invitations.ts';
 import type { MailBranding } from './templates/layout.tsx';
 import { domainLost, domainProven, passkeyAdded, registered } from './templates/notices.ts';

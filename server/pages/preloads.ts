@@ -12,7 +12,7 @@ type Chunk = { file: string; isEntry?: true; imports?: string[] };
  */
 type Needs = { sources: string[]; fetched?: string[]; ownData?: string[] };
 
-/** The first page of the list of websites, as web/lib/preloaded-queries.ts asks for it. */
+/** The first page of the list of websites, as web/lib/queries.ts asks for it. */
 const WEBSITES = '/api/websites/search?q=&sort=added&page=1&limit=25';
 const SETTINGS = '/api/user/settings';
 const DEVICES = '/api/user/devices';
@@ -27,14 +27,14 @@ const OVERVIEW: Needs = {
 const needs: Record<string, Needs> = {
   '/': { sources: ['features/landing/landing-page.tsx'] },
   [DOCS_PATH]: { sources: ['features/guide/guide-page.tsx'] },
-  [docPath('register')]: { sources: ['features/registration/register-page.tsx'] },
+  [docPath('register')]: { sources: ['features/registration/registration-pages.tsx'] },
   '/status': { sources: ['features/status/status-page.tsx'], fetched: ['/api/status'] },
-  '/tos': { sources: ['features/legal/terms-page.tsx'] },
-  '/privacy': { sources: ['features/legal/privacy-page.tsx'] },
+  '/tos': { sources: ['features/legal/legal-pages.tsx'] },
+  '/privacy': { sources: ['features/legal/legal-pages.tsx'] },
   '/iladmin': { sources: ['features/admin/login-stats-page.tsx'], fetched: ['/api/admin/session'] },
   '/admin': { sources: ['features/admin/admin-page.tsx'], fetched: ['/api/admin/session'] },
   '/developer': {
-    sources: ['features/developer/developer-page.tsx', 'features/developer/token-login.tsx', 'features/websites/invitations.tsx'],
+    sources: ['features/developer/developer-page.tsx', 'features/websites/invitations.tsx'],
     ownData: [INVITATIONS],
   },
   '/developer-email-auth': {

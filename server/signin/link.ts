@@ -134,8 +134,7 @@ export function linkListener(parts: {
       if (mayOpen) LINK_NOT_OPENED.value += 1;
       // The page is in the language of the email, unless another one is chosen on it.
       const page = await parts.describeLink(secret, mayOpen, cookies);
-      parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
-      return;
+      return parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
     }
     SIGNED_IN_BY_LINK.value += 1;
     const { email, authKey, redirectUrl } = signedIn;
@@ -148,8 +147,7 @@ export function linkListener(parts: {
     const options = await parts.passkeys.offer(cookies, email);
     if (options) {
       const page = await parts.describeLink(secret, false, cookies);
-      parts.sendPage(response, { language: page.language, target: page.target, offer: { email, options, url: redirectUrl } });
-      return;
+      return parts.sendPage(response, { language: page.language, target: page.target, offer: { email, options, url: redirectUrl } });
     }
     response.writeHead(303, {
       ...parts.headers,

@@ -7,9 +7,8 @@ import type { Database } from '../db/database.ts';
 import type { User, Website } from '../db/models.ts';
 import type { Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import { createGuardedFetch, ResponseTooLarge } from './guarded-fetch.ts';
+import { createGuardedFetch, isPublicAddress, ResponseTooLarge } from './guarded-fetch.ts';
 import { findManaged, type Managed } from './managers.ts';
-import { isPublicAddress } from './public-addresses.ts';
 
 type Branding = Output<'websiteBranding'>;
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { isThisMachine } from '../../contract/rules.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
-import { isPublicAddress } from './public-addresses.ts';
 
 /** The longest response that is read, in bytes, unless another one is given. */
 const MAX_RESPONSE_BYTES = 65_536;
@@ -85,4 +85,19 @@ async function toResponse(response: IncomingMessage, maxBytes: number): Promise<
   const isEmpty = status === 204 || status === 205 || status === 304;
   const kept = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Response(isEmpty ? null : Buffer.concat(chunks), { status, headers: kept });
+}
+
+/** All addresses of the public internet are in 2000::/3 (RFC 4291 §2.4); NAT64 prefixes and IPv4-compatible addresses are not. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * Returns whether an address is on the public internet: not private, loopback, link-local, shared (RFC 6598), multicast, reserved
+ * or an IPv4 address embedded in an IPv6 address.
+ * @param address an IP address; any other text is not public
+ */
+export function isPublicAddress(address: string): boolean {
+  // The address of an interface (`%eth0`) is not public, and ipaddr.js also parses forms such as `127.1`.
+  if (isIP(address) === 0 || address.includes('%')) return false;
+  const parsed = ipaddr.parse(address);
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(GLOBAL_UNICAST));
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { hasProofText } from '../../contract/rules.ts';
 import { type Dns, openDns } from '../../diagnostics/dns.ts';
-import { isPublicAddress } from './public-addresses.ts';
+import { isPublicAddress } from './guarded-fetch.ts';
 
 /** What a claimant publishes to prove control of a domain, and where. */
 type DomainProof = { record: string; value: string; fileUrl: string; fileBody: string };

@@ -6,7 +6,7 @@ import { createClient } from '../../contract/client.ts';
 import { isThisMachine } from '../../contract/rules.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import { createWebsiteChecks } from '../../diagnostics/website-checks.ts';
-import { isPublicAddress } from '../../server/websites/public-addresses.ts';
+import { isPublicAddress } from '../../server/websites/guarded-fetch.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { integratedSite } from '../integrated-site.ts';

@@ -2,7 +2,7 @@ import { Command } from 'cmdk';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Output } from '../../contract/routes.ts';
-import { useFoundSections, useFoundWebsites, useOwnClients } from '../lib/search-queries.ts';
+import { useFoundSections, useFoundWebsites, useOwnClients } from '../lib/queries.ts';
 import { useLogout, useUser } from '../lib/session.ts';
 import { signInUrlOf } from '../lib/snippets.ts';
 import { paths, websitePath } from '../paths.ts';

@@ -197,3 +197,10 @@ const ENDPOINTS = [
   ['JWKS', '/oauth/jwks'],
   ['Logout', '/oauth/logout'],
 ] as const;
+
+/** Code in an empty list, whose other text is centered. */
+export const Snippet = ({ label, code }: { label: string; code: string }) => (
+  <div className="w-full min-w-0 max-w-xl text-left">
+    <CodeBlock label={label} code={code} />
+  </div>
+);

@@ -1,8 +1,10 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { useLocationProperty } from 'wouter/use-browser-location';
 import { timeAgo } from '../lib/dates.ts';
+import { Button } from './button.tsx';
 import { cx } from './cx.ts';
-import { ArrowIcon, BackIcon, DownIcon } from './icons.tsx';
+import { ArrowIcon, BackIcon, DownIcon, PlusIcon } from './icons.tsx';
 import { Skeleton } from './states.tsx';
 
 /** A list of rows; its children are `li`. */
@@ -141,4 +143,75 @@ export function WhenVisible({ className, children }: { className: string; childr
       {isVisible && children}
     </div>
   );
+}
+
+const DEBOUNCE_MS = 400;
+
+/**
+ * Shows a document of the service that changes with an input. The next one loads behind the current one, in a new frame: a new address
+ * in the same frame would add an entry to the history of the browser.
+ * @param address null: the input is not valid, and the last document stays
+ * @param ownStyles the document has a style sheet of this origin
+ */
+export function PreviewFrame({ address, title, ownStyles = false }: { address: string | null; title: string; ownStyles?: boolean }) {
+  const wanted = useDebounced(address);
+  const [shown, setShown] = useState<string | null>(null);
+  const frames = [...new Set([shown, wanted])].filter((each) => each !== null);
+  return (
+    <WhenVisible className="relative mt-3 h-[44rem] overflow-hidden rounded-panel border border-line bg-sunk">
+      {frames.map((each) => (
+        <iframe
+          key={each}
+          src={each}
+          title={title}
+          // A document in an opaque origin may load nothing of this one. No script runs in either.
+          sandbox={ownStyles ? 'allow-same-origin' : ''}
+          aria-hidden={each === wanted ? undefined : true}
+          onLoad={() => setShown(each)}
+          className={`absolute inset-0 size-full ${each === shown ? '' : 'opacity-0'}`}
+        />
+      ))}
+    </WhenVisible>
+  );
+}
+
+/** Returns the latest value that is not null, once it has not changed for a while; the first one at once. */
+function useDebounced(value: string | null): string | null {
+  const [debounced, setDebounced] = useState(value);
+  useEffect(() => {
+    if (value === null) return;
+    const timer = setTimeout(() => setDebounced(value), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return debounced;
+}
+
+/** A list of the page with its heading and the button that adds to it. */
+export function Section({ title, add, onAdd, children }: { title: string; add: string; onAdd: () => void; children: ReactNode }) {
+  return (
+    // The position of the sections below is not known until the list is loaded.
+    <section className="mt-10 [&:has([data-loading])~*]:invisible">
+      <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
+        <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
+        <Button onClick={onAdd}>
+          <PlusIcon />
+          {add}
+        </Button>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/**
+ * Scrolls to the element that the fragment of the address names and focuses it, once the list that contains it is rendered: the
+ * browser looks for it when nothing is loaded yet.
+ */
+export function useFragment(isRendered: boolean) {
+  const hash = useLocationProperty(() => location.hash);
+  useEffect(() => {
+    const element = isRendered && hash ? document.getElementById(hash.slice(1)) : null;
+    element?.scrollIntoView({ block: 'center' });
+    element?.focus({ preventScroll: true });
+  }, [isRendered, hash]);
 }

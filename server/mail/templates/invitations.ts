@@ -1,6 +1,6 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
 import type { WebsiteRole } from '../../../contract/websites.ts';
-import { slot, type Template } from './content.ts';
+import { slot, type Template } from '../mail.ts';
 
 const domain = slot('domain');
 const inviter = slot('inviter');

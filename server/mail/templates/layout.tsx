@@ -8,7 +8,7 @@ import { Text } from '@react-email/text';
 import type { CSSProperties, ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { type Content, slot } from './content.ts';
+import { type Content, slot } from '../mail.ts';
 
 /** Maximum width of an email's card, in pixels. */
 const CARD_WIDTH = 480;

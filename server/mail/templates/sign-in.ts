@@ -1,5 +1,5 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { slot, type Template } from './content.ts';
+import { slot, type Template } from '../mail.ts';
 
 const code = slot('code');
 const host = slot('host');

@@ -1,8 +1,11 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
+import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
+import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { downloadCsv } from '../../lib/save-file.ts';
+import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Field, Select } from '../../ui/field.tsx';
@@ -12,7 +15,6 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { AuditRow, Rows, RowsLoading, wordsOf } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { type ActivityFilter, actionGroups, activityPath, fetchAll, filterOf, inputOf } from './activity-filter.ts';
 
 const PAGE_SIZE = 50;
 const STALE_MS = 5_000;
@@ -149,4 +151,60 @@ function ExportButton({ filter }: { filter: ActivityFilter }) {
       Export CSV
     </Button>
   );
+}
+
+/** What of the audit log is shown, as its address says it; an empty text: no condition. Days are UTC days, YYYY-MM-DD. */
+type ActivityFilter = { action: string; domain: string; from: string; to: string };
+
+type Entry = Output<'auditLogs'>[number];
+
+/** More would not fit in one spreadsheet that a person reads. */
+const MAX_EXPORTED = 10_000;
+
+/** The actions that can be chosen; a value stands for all actions that begin with one of its words. */
+const actionGroups = [
+  { value: '', label: 'All actions' },
+  { value: 'developer,device,signed_out_everywhere', label: 'Sign-ins and devices' },
+  { value: 'website', label: 'Websites' },
+  { value: 'member,invitation,invited,removed,role', label: 'Teams' },
+  { value: 'application', label: 'Applications' },
+  { value: 'api_key', label: 'API keys' },
+  { value: 'connection', label: 'Connected applications' },
+  { value: 'profile,organisation,branding', label: 'Settings' },
+];
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** Reads the filter from an address; what is not valid there is left out. */
+export function filterOf(query: URLSearchParams): ActivityFilter {
+  const action = actionGroups.find(({ value }) => value === query.get('action'))?.value ?? '';
+  const dayOf = (name: string) => {
+    const day = query.get(name) ?? '';
+    return DAY.test(day) && !Number.isNaN(Date.parse(day)) ? day : '';
+  };
+  return { action, domain: query.get('domain')?.trim().slice(0, 253) ?? '', from: dayOf('from'), to: dayOf('to') };
+}
+
+/** Returns the address of the page with a filter. */
+export function activityPath(filter: ActivityFilter): string {
+  const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== ''));
+  return query.size > 0 ? `${paths.activity}?${query}` : paths.activity;
+}
+
+/** Returns the parameters of the call. @param before the id of the entry before which the page begins */
+const inputOf = (filter: ActivityFilter, limit: number, before?: string) => ({
+  limit,
+  before,
+  ...Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== '')),
+});
+
+/** Returns the newest entries that match, for the export, and whether there may be more. */
+async function fetchAll(filter: ActivityFilter): Promise<{ entries: Entry[]; isComplete: boolean }> {
+  const entries: Entry[] = [];
+  while (entries.length < MAX_EXPORTED) {
+    const page = await api.auditLogs(inputOf(filter, MAX_LIST_PAGE, entries.at(-1)?.id));
+    entries.push(...page);
+    if (page.length < MAX_LIST_PAGE) return { entries, isComplete: true };
+  }
+  return { entries, isComplete: false };
 }

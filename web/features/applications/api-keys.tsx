@@ -2,15 +2,14 @@ import { useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copyable.tsx';
+import { CopyButton, Snippet } from '../../ui/copyable.tsx';
 import { DayBars } from '../../ui/day-bars.tsx';
 import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
-import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
+import { Rows, RowsLoading, Section, Stat, Stats, useFragment } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { GenerateKey, RotateKey } from './new-key-dialogs.tsx';
 import { type ApiKey, useApiKeys, useApiKeyUsage, useRevokeApiKey } from './queries.ts';
-import { Section, Snippet, useFragment } from './section.tsx';
+import { GenerateKey, RotateKey } from './secret-dialogs.tsx';
 
 type Open = { dialog: 'generate' } | { dialog: 'rotate' | 'usage' | 'revoke'; apiKey: ApiKey };
 

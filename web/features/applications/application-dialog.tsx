@@ -2,13 +2,12 @@ import { type FormEvent, useRef, useState } from 'react';
 import { redirectUriFault, serverUriFault } from '../../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
-import { scopeOptions } from '../../lib/scopes.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Field, Select, TextArea } from '../../ui/field.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Choices, rowsOf, Switch, UriList, type UriRow } from './form-fields.tsx';
+import { Choices, rowsOf, Switch, scopeOptions, UriList, type UriRow } from './form-fields.tsx';
 import { type Application, type ApplicationInput, useSaveApplication } from './queries.ts';
 import { NewSecret } from './secret-dialogs.tsx';
 

@@ -1,19 +1,28 @@
 import { useState } from 'react';
+import { errorText } from '../../lib/api.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { authorizeSnippet } from '../../lib/snippets.ts';
-import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copyable.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { CopyButton, OpenIdValues, Snippet } from '../../ui/copyable.tsx';
+import { cx } from '../../ui/cx.ts';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { OpenIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
+import { Rows, RowsLoading, Section, useFragment } from '../../ui/panels.tsx';
+import { Alert, Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { ApplicationDialog } from './application-dialog.tsx';
-import { type Application, type LogEntry, useApplicationLogs, useApplications, useDeleteApplication } from './queries.ts';
+import {
+  type Application,
+  type ApplicationTest,
+  type LogEntry,
+  useApplicationLogs,
+  useApplications,
+  useDeleteApplication,
+  useTestApplication,
+} from './queries.ts';
 import { RotateSecret } from './secret-dialogs.tsx';
-import { Section, Snippet, useFragment } from './section.tsx';
-import { SetupDialog } from './setup-dialog.tsx';
 
 /** /dashboard/auth: the applications and API keys of the account. */
 export function ApplicationsPage() {
@@ -204,5 +213,82 @@ function DeleteApplication({ application, onClose }: { application: Application;
       Its client ID stops working: nobody can sign in through it any more, its access tokens and open sign-ins end at once, and its logs are
       deleted. This cannot be undone.
     </ConfirmDialog>
+  );
+}
+
+/** The values that an OpenID Connect client needs, and a test of each redirect URI. */
+function SetupDialog({ application, onClose }: { application: Application; onClose: () => void }) {
+  const { name, clientId, authentication, redirectUris } = application;
+  return (
+    <Dialog title={`Set up ${name}`} onClose={onClose}>
+      <div className="grid gap-6">
+        <p className="text-[0.9375rem] text-muted">
+          Paste these into any OpenID Connect client. It finds the endpoints by the issuer and must use PKCE (S256).
+          {authentication === 'secret' && ' The client secret was shown when it was created; rotate it to get a new one.'}
+        </p>
+        <OpenIdValues clientId={clientId} />
+        <section aria-labelledby="redirect-tests">
+          <h3 id="redirect-tests" className="mb-2 text-sm font-medium">
+            Redirect URIs
+          </h3>
+          <ul className="divide-y divide-line rounded-control border border-line">
+            {redirectUris.map((uri) => (
+              <RedirectTest key={uri} application={application} uri={uri} />
+            ))}
+          </ul>
+        </section>
+      </div>
+    </Dialog>
+  );
+}
+
+/** One redirect URI with the results of its checks. */
+function RedirectTest({ application, uri }: { application: Application; uri: string }) {
+  const test = useTestApplication(application.id);
+  return (
+    <li className="py-1 pl-3">
+      <div className="flex items-center gap-1">
+        <code className="min-w-0 grow font-mono text-[0.8125rem] leading-5 wrap-anywhere">{uri}</code>
+        <CopyButton text={uri} what={uri} notice="Redirect URI copied" />
+        <Button variant="quiet" small busy={test.isPending} aria-label={`Test ${uri}`} onClick={() => test.mutate(uri)}>
+          Test
+        </Button>
+      </div>
+      <div aria-live="polite" className="pr-3">
+        {test.error && !test.isPending && <Alert>{errorText(test.error, 'The test could not be run.')}</Alert>}
+        {test.data && !test.isPending && <TestResult {...test.data} />}
+      </div>
+    </li>
+  );
+}
+
+function statusOf(ok: boolean | null): { text: string; color: string } {
+  if (ok === null) return { text: 'Not checked', color: 'text-muted' };
+  return ok ? { text: 'OK', color: 'text-accent' } : { text: 'Failed', color: 'text-danger' };
+}
+
+function TestResult({ url, checks }: ApplicationTest) {
+  return (
+    <div className="grid gap-3 pb-3">
+      <ul className="grid gap-2 text-[0.8125rem] leading-5">
+        {checks.map(({ id, name, ok, detail, fix }) => (
+          <li key={id} className="wrap-anywhere">
+            <span className={cx('font-medium', statusOf(ok).color)}>
+              {name}: {statusOf(ok).text}
+            </span>
+            <span className="block text-muted">
+              {detail} {fix}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {url && (
+        <ButtonLink variant="secondary" small href={url} target="_blank" rel="noopener" className="justify-self-start">
+          Sign in as a test
+          <OpenIcon />
+          <span className="sr-only">(in a new tab)</span>
+        </ButtonLink>
+      )}
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 import { Switch as Radix } from 'radix-ui';
 import { useEffect, useId, useRef } from 'react';
+import { type IdentityScope, type ResourceScope, scopeText } from '../../../contract/scopes.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Field } from '../../ui/field.tsx';
@@ -99,6 +100,10 @@ export function UriList({
     </fieldset>
   );
 }
+
+/** Returns the choices for a list of scopes. */
+export const scopeOptions = <Name extends IdentityScope | ResourceScope>(scopes: readonly Name[]) =>
+  scopes.map((scope) => ({ value: scope, label: scope, hint: scopeText(scope) }));
 
 /** Check boxes of which any number may be chosen, as one group. */
 export function Choices<Value extends string>({

@@ -1,19 +1,31 @@
 import { type FormEvent, type ReactNode, type RefObject, useRef, useState } from 'react';
+import { RESOURCE_SCOPES, type ResourceScope } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
 import { dayOf } from '../../lib/dates.ts';
+import { keySnippet } from '../../lib/snippets.ts';
 import { Button } from '../../ui/button.tsx';
-import { OnCopied, Value, Values } from '../../ui/copyable.tsx';
+import { CodeBlock, CopyButton, OnCopied, Value, Values } from '../../ui/copyable.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
-import { Select } from '../../ui/field.tsx';
+import { Field, Select } from '../../ui/field.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { type Application, type SecretGraceHours, useRotateSecret } from './queries.ts';
+import { Choices, scopeOptions } from './form-fields.tsx';
+import {
+  type ApiKey,
+  type Application,
+  type GraceHours,
+  type NewApiKey,
+  type SecretGraceHours,
+  useCreateApiKey,
+  useRotateApiKey,
+  useRotateSecret,
+} from './queries.ts';
 
 /**
  * A dialog with a secret that is shown only once. It asks before it closes, unless the secret was copied.
  * @param what the secret is, as in `API key`
  */
-export function SecretDialog({
+function SecretDialog({
   title,
   what,
   secret,
@@ -80,7 +92,7 @@ export function NewSecret({ application, secret, onClose }: { application: Appli
   );
 }
 
-const GRACE: { value: `${SecretGraceHours}`; label: string }[] = [
+const SECRET_GRACE: { value: `${SecretGraceHours}`; label: string }[] = [
   { value: '24', label: '24 hours' },
   { value: '1', label: '1 hour' },
   { value: '0', label: 'It ends at once' },
@@ -120,7 +132,7 @@ export function RotateSecret({ application, onClose }: { application: Applicatio
             <Select
               label="How long the present secret still works"
               name="grace"
-              options={GRACE}
+              options={SECRET_GRACE}
               value={grace}
               onChange={(event) => setGrace(event.target.value as `${SecretGraceHours}`)}
             />
@@ -137,3 +149,142 @@ export function RotateSecret({ application, onClose }: { application: Applicatio
 }
 
 const timeOf = (date: string) => `${dayOf(date)}, ${new Date(date).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`;
+
+const ENVIRONMENTS: { value: ApiKey['environment']; label: string }[] = [
+  { value: 'live', label: 'Live: has all your permissions' },
+  { value: 'test', label: 'Test: read-only' },
+];
+
+const SCOPES = scopeOptions(RESOURCE_SCOPES);
+
+/** Creates an API key and shows it once. */
+export function GenerateKey({ onClose }: { onClose: () => void }) {
+  const create = useCreateApiKey();
+  const field = useRef<HTMLInputElement>(null);
+  const [name, setName] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const [scopes, setScopes] = useState<ResourceScope[]>([...RESOURCE_SCOPES]);
+  const [environment, setEnvironment] = useState<ApiKey['environment']>('live');
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (create.isPending) return;
+    const wrong = name.trim() === '' ? 'Name is required' : null;
+    setFault(wrong);
+    if (wrong) return field.current?.focus();
+    if (scopes.length === 0) return;
+    // Null: every scope, also those that are added later.
+    const limited = scopes.length < RESOURCE_SCOPES.length ? scopes : null;
+    create.mutate({ name: name.trim(), environment, scopes: limited }, { onSuccess: () => toast('API key generated', name.trim()) });
+  };
+
+  if (create.data) return <NewKey key="shown" created={create.data} onClose={onClose} />;
+  return (
+    <Dialog title="Generate Key" first={field} onClose={onClose}>
+      <form noValidate onSubmit={submit} className="grid gap-5">
+        {create.error && !create.isPending && <Alert>{errorText(create.error, 'The key could not be created.')}</Alert>}
+        <Field
+          ref={field}
+          label="Name"
+          name="name"
+          required
+          maxLength={80}
+          autoComplete="off"
+          placeholder="Deploy script"
+          hint="What the key is for, so that you know later which one to revoke."
+          value={name}
+          error={fault}
+          onChange={(event) => {
+            setName(event.target.value);
+            setFault(null);
+          }}
+        />
+        <Select
+          label="Environment"
+          name="environment"
+          options={ENVIRONMENTS}
+          value={environment}
+          onChange={(event) => setEnvironment(event.target.value as ApiKey['environment'])}
+        />
+        <Choices
+          label="Scopes"
+          hint="What the key may be used for."
+          error={scopes.length === 0 ? 'Allow at least one scope' : null}
+          options={SCOPES}
+          chosen={scopes}
+          onChange={setScopes}
+        />
+        <DialogButtons onCancel={onClose}>
+          <Button type="submit" busy={create.isPending}>
+            Generate
+          </Button>
+        </DialogButtons>
+      </form>
+    </Dialog>
+  );
+}
+
+const KEY_GRACE: { value: `${GraceHours}`; label: string }[] = [
+  { value: '0', label: 'It ends at once' },
+  { value: '1', label: '1 hour' },
+  { value: '24', label: '24 hours' },
+  { value: '168', label: '7 days' },
+];
+
+/** Replaces a key by a new one and shows that once. */
+export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const rotate = useRotateApiKey(apiKey.id);
+  const [grace, setGrace] = useState<`${GraceHours}`>('24');
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (rotate.isPending) return;
+    rotate.mutate(Number(grace) as GraceHours, { onSuccess: () => toast('API key rotated', apiKey.name) });
+  };
+
+  if (rotate.data) return <NewKey key="shown" created={rotate.data} onClose={onClose} />;
+  return (
+    <Dialog title={`Rotate ${apiKey.name}`} onClose={onClose}>
+      <form onSubmit={submit} className="grid gap-5">
+        {rotate.error && !rotate.isPending && <Alert>{errorText(rotate.error, 'The key could not be rotated.')}</Alert>}
+        <p className="text-[0.9375rem] text-muted">
+          You get a new key with the same name, environment and scopes. The old one,{' '}
+          <code className="font-mono text-[0.8125rem]">{apiKey.keyId}</code>, still works for a while, so that you can first replace it
+          everywhere.
+        </p>
+        <Select
+          label="How long the old key still works"
+          name="grace"
+          options={KEY_GRACE}
+          value={grace}
+          onChange={(event) => setGrace(event.target.value as `${GraceHours}`)}
+        />
+        <DialogButtons onCancel={onClose}>
+          <Button type="submit" busy={rotate.isPending}>
+            Rotate
+          </Button>
+        </DialogButtons>
+      </form>
+    </Dialog>
+  );
+}
+
+/** A new key, which cannot be shown again. */
+function NewKey({ created, onClose }: { created: NewApiKey; onClose: () => void }) {
+  const text = useRef<HTMLElement>(null);
+  return (
+    <SecretDialog title="Your new API key" what="API key" secret={created.key} first={text} onClose={onClose}>
+      <p className="text-[0.9375rem] text-muted">
+        <strong className="font-medium text-ink">Copy it now: it is shown only this once.</strong> The service stores only its hash. Anyone
+        who has the key can act as you, so keep it out of code and browsers.
+      </p>
+      <div className="flex items-center gap-1 rounded-control border border-line bg-sunk pl-4">
+        <code ref={text} tabIndex={-1} className="min-w-0 grow py-3 font-mono text-[0.8125rem] leading-5 wrap-anywhere">
+          {created.key}
+        </code>
+        <CopyButton text={created.key} what="API key" notice="API key copied" />
+      </div>
+      <CodeBlock label="try it" code={keySnippet(location.origin, created.key)} />
+    </SecretDialog>
+  );
+}

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Output } from '../../../contract/routes.ts';
+import { scopeText } from '../../../contract/scopes.ts';
 import { api } from '../../lib/api.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
-import { scopeText } from '../../lib/scopes.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';

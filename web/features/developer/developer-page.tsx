@@ -1,10 +1,15 @@
-import { useEffect } from 'react';
-import { Link, useLocation } from 'wouter';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { ApiError } from '../../../contract/client.ts';
+import { errorText } from '../../lib/api.ts';
+import { useTokenLogin, useUser } from '../../lib/session.ts';
 import { takeWayBack } from '../../lib/storage.ts';
 import { paths } from '../../paths.ts';
+import { Button } from '../../ui/button.tsx';
 import { ArrowIcon, MailIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Badge } from '../../ui/states.tsx';
+import { Badge, Loading } from '../../ui/states.tsx';
+import { toastFailure } from '../../ui/toast.tsx';
 
 /** /developer: the home page of the portal. */
 export function DeveloperPage() {
@@ -34,5 +39,62 @@ export function DeveloperPage() {
         <ArrowIcon className="size-4 text-muted transition-transform group-hover:translate-x-0.5" />
       </Link>
     </>
+  );
+}
+
+/**
+ * Signs in with the token in the address, once, and removes it from the address. When the service requires it, the person
+ * confirms first: the link may belong to someone else, or another developer is signed in.
+ */
+export function TokenLogin({ children }: { children: ReactNode }) {
+  const [token] = useState(useSearchParams()[0].get('token'));
+  const [, navigate] = useLocation();
+  const { data: user } = useUser();
+  const login = useTokenLogin();
+  const [step, setStep] = useState<'trying' | 'confirming' | 'done'>(token ? 'trying' : 'done');
+  const started = useRef(false);
+
+  const enter = async (confirm?: true) => {
+    try {
+      await login.mutateAsync({ token: token ?? '', confirm });
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'confirmation_needed') return setStep('confirming');
+      const refused = error instanceof ApiError && error.status < 500 && error.status !== 0 && error.status !== 429;
+      const text = 'The authentication token is invalid or expired. Please try logging in again.';
+      toastFailure('Authentication Failed', refused ? text : errorText(error, text));
+    }
+    leave();
+  };
+
+  const leave = () => {
+    navigate(paths.developer, { replace: true });
+    setStep('done');
+  };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, when the page is opened
+  useEffect(() => {
+    if (started.current || step !== 'trying') return;
+    started.current = true;
+    enter();
+  }, []);
+
+  if (step === 'done') return children;
+  if (step === 'trying') return <Loading />;
+  return (
+    <div className="rise mx-auto my-4 max-w-md rounded-panel border border-line bg-panel p-5 shadow-raised sm:my-10 sm:p-8">
+      <PageHeading title="Confirm Sign In" />
+      <p className="mt-2 text-muted wrap-anywhere">
+        {user
+          ? `You are signed in as ${user.email}. The link that you opened signs you in again, perhaps as someone else.`
+          : 'The link that you opened signs you in to the developer portal, but this browser did not request it.'}
+      </p>
+      <p className="mt-2 text-muted">Continue only if you requested this email yourself.</p>
+      <Button className="mt-6 w-full" busy={login.isPending} onClick={() => enter(true)}>
+        Continue to Developer Portal
+      </Button>
+      <Button variant="quiet" className="mt-2 w-full" onClick={leave}>
+        Cancel
+      </Button>
+    </div>
   );
 }

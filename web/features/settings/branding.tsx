@@ -8,7 +8,7 @@ import { api } from '../../lib/api.ts';
 import { type Settings, useCacheSettings } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Field, Select } from '../../ui/field.tsx';
-import { PreviewFrame } from '../../ui/preview-frame.tsx';
+import { PreviewFrame } from '../../ui/panels.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
 

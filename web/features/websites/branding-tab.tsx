@@ -9,7 +9,7 @@ import { api } from '../../lib/api.ts';
 import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
-import { PreviewFrame } from '../../ui/preview-frame.tsx';
+import { PreviewFrame } from '../../ui/panels.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { Failed, Skeleton } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';

@@ -2,7 +2,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
-import type { ListState } from '../../lib/preloaded-queries.ts';
+import type { ListState } from '../../lib/queries.ts';
 import { downloadCsv } from '../../lib/save-file.ts';
 import { Button } from '../../ui/button.tsx';
 import { DownloadIcon } from '../../ui/icons.tsx';

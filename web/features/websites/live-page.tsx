@@ -3,7 +3,7 @@ import { Popover } from 'radix-ui';
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { errorText } from '../../lib/api.ts';
-import { useFoundWebsites, useOwnClients } from '../../lib/search-queries.ts';
+import { useFoundWebsites, useOwnClients } from '../../lib/queries.ts';
 import { paths, websitePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CheckIcon, DownIcon, SearchIcon } from '../../ui/icons.tsx';

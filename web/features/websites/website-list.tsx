@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
 import { dayOf, durationOf } from '../../lib/dates.ts';
-import { type ListState, listPath, PAGE_SIZE, sorts } from '../../lib/preloaded-queries.ts';
+import { type ListState, listPath, PAGE_SIZE, sorts } from '../../lib/queries.ts';
 import { livePath, websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';

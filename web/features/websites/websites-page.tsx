@@ -1,16 +1,22 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
-import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/preloaded-queries.ts';
+import { type FormEvent, useRef, useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { ApiError } from '../../../contract/client.ts';
+import { domainInput, normalHost } from '../../../contract/rules.ts';
+import { api, errorText } from '../../lib/api.ts';
+import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/queries.ts';
+import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { useAddParameter } from '../../ui/dialog.tsx';
+import { Dialog, DialogButtons, useAddParameter } from '../../ui/dialog.tsx';
+import { DomainField } from '../../ui/field.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
-import type { Website } from './website.ts';
-import { DeleteDialog, OpenIdDialog, ProofDialog, TryDialog } from './website-actions.tsx';
-import { WebsiteDialog } from './website-dialog.tsx';
+import { Alert, Empty, Failed } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toast.tsx';
+import { IconField, useIcon } from './icon-field.tsx';
+import { type Claim, useClaim, useSaveWebsite, type Website } from './website.ts';
+import { DeleteDialog, OpenIdDialog, Proof, ProofDialog, TryDialog } from './website-actions.tsx';
 import { WebsiteList } from './website-list.tsx';
 
 type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'openid' | 'prove' | 'delete'; website: Website };
@@ -70,4 +76,114 @@ export function WebsitesPage() {
       {open?.dialog === 'delete' && <DeleteDialog website={open.website} onClose={close} />}
     </>
   );
+}
+
+/** Adds a website or changes one. A domain that another account has registered can be claimed by a proof. */
+function WebsiteDialog({ website, onClose }: { website: Website | null; onClose: () => void }) {
+  const save = useSaveWebsite(website);
+  const claim = useClaim();
+  const field = useRef<HTMLInputElement>(null);
+  const icon = useIcon(website?.iconUrl ?? null);
+  const [domain, setDomain] = useState(website?.displayDomain ?? '');
+  const shortened = domainInput(domain);
+  const [own, setOwn] = useState<Website | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const adding = website === null;
+  const busy = save.isPending || claim.isPending || icon.upload !== null;
+
+  const title = adding ? 'Failed to add website' : 'Failed to update website';
+  const fallback = adding ? 'Failed to create website' : 'Failed to update website';
+
+  /** Shows the account's own website of a domain that is taken, or how to claim the domain. */
+  const explainTaken = async (input: string) => {
+    const found = await api.readWebsite({ domain: input }).catch(() => null);
+    if (found) setOwn(found);
+    else claim.mutate(input);
+  };
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    const input = shortened;
+    setDomain(input);
+    const wrong = faultOf(input);
+    setFault(wrong);
+    if (wrong) return field.current?.focus();
+    try {
+      const saved = await save.mutateAsync({
+        domain: input,
+        ...(icon.iconUrl !== (website?.iconUrl ?? null) && { iconUrl: icon.iconUrl }),
+      });
+      onClose();
+      if (adding) toast('Website added successfully', `${saved.displayDomain} is whitelisted for email authentication.`);
+      else toast('Website updated successfully', saved.displayDomain);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'domain_taken' && adding) return explainTaken(input);
+      if (error instanceof ApiError && error.field === 'domain') setFault(error.message);
+      // The reason is in the dialog, where it stays.
+      toastFailure(title);
+    }
+  };
+
+  if (claim.data) return <ClaimDialog claim={claim.data} onClose={onClose} />;
+  const failure = claim.error ?? save.error;
+  return (
+    <Dialog title={adding ? 'Add New Website' : 'Edit Website'} first={field} onClose={onClose}>
+      <form noValidate onSubmit={submit} className="grid gap-5">
+        {failure && !fault && !own && !claim.isPending && <Alert>{errorText(failure, fallback)}</Alert>}
+        {own && (
+          <p role="alert" className="rounded-control border border-line bg-sunk px-4 py-3 text-sm wrap-anywhere">
+            {own.displayDomain} is one of your websites already.{' '}
+            <Link href={websitePath(own.domain)} className="text-accent underline underline-offset-2">
+              Open it
+            </Link>
+          </p>
+        )}
+        <DomainField
+          ref={field}
+          label="Domain"
+          placeholder="example.com"
+          hint="Enter the domain without protocol, subdomain or path."
+          value={domain}
+          error={fault}
+          note={shortened !== domain.trim() && `Shortened to the root domain: ${shortened}`}
+          onChange={(event) => {
+            setDomain(event.target.value);
+            setFault(null);
+            setOwn(null);
+          }}
+        />
+        <IconField icon={icon} />
+        <DialogButtons onCancel={onClose}>
+          <Button type="submit" busy={busy}>
+            Save
+          </Button>
+        </DialogButtons>
+      </form>
+    </Dialog>
+  );
+}
+
+function ClaimDialog({ claim, onClose }: { claim: Claim; onClose: () => void }) {
+  return (
+    <Dialog title={`Claim ${claim.domain}`} onClose={onClose}>
+      <p className="mb-5 text-[0.9375rem] text-muted">
+        This domain is already registered. If it is yours, prove it in one of two ways: the whole registration then moves to your address at
+        once.
+      </p>
+      <Proof
+        domain={claim.domain}
+        proof={claim.proof}
+        onProven={() => {
+          onClose();
+          toast('Website added successfully', `${claim.domain} is verified and yours.`);
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function faultOf(domain: string): string | null {
+  if (domain === '') return 'Domain is required';
+  return normalHost(domain) ? null : 'Domain must be in format domain.tld (e.g., example.com)';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { activityPath, filterOf } from './activity-filter.ts';
+import { activityPath, filterOf } from './activity-page.tsx';
 
 test.each(['', '?action=website&domain=shop.example', '?from=2026-01-01&to=2026-02-28'])('%j is read and written', (query) => {
   expect(activityPath(filterOf(new URLSearchParams(query)))).toBe(`/dashboard/activity${query}`);

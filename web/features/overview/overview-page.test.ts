@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeOf } from './logins-chart.tsx';
+import { changeOf } from './overview-page.tsx';
 
 test.each([
   [10, null, 'Not enough earlier data to compare with the 30 days before.'],
