@@ -113,6 +113,7 @@ export const endpoints = {
   adminSession: { method: 'GET', path: '/api/admin/session', access: 'anyone' },
   adminVerify: { method: 'POST', path: '/api/admin/verify', access: 'anyone' },
   adminLogout: { method: 'POST', path: '/api/admin/logout', access: 'anyone' },
+  eraseAddress: { method: 'POST', path: '/api/admin/erase', access: 'admin' },
   dailyLogins: { method: 'GET', path: '/api/admin/daily-login-stats', access: 'admin' },
   enableAdmin: { method: 'POST', path: '/api/dev/admin-session', access: 'person', development: true },
   adminWebsites: { method: 'GET', path: '/api/dev/websites', access: 'admin', development: true },

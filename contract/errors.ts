@@ -111,6 +111,11 @@ export const errors = {
     message: 'The admin dashboard is disabled.',
     hint: 'The operator can enable it: set ADMIN_PASSWORD to at least 15 characters and restart the service.',
   },
+  not_table_owner: {
+    status: 403,
+    message: 'The service does not own the audit log, so that it cannot remove an address from it.',
+    hint: 'Run `emailauth db erase` with the DATABASE_URL of the owner of the tables.',
+  },
   insufficient_scope: {
     status: 403,
     message: 'The API key or access token does not have the scope that this needs.',
@@ -194,6 +199,11 @@ export const errors = {
     status: 409,
     message: 'Only a website with a verified domain can have a team.',
     hint: 'Verify the domain by DNS or by a file, and then invite.',
+  },
+  websites_undecided: {
+    status: 409,
+    message: 'The address owns websites.',
+    hint: 'Name the ones to delete in deleteWebsites, or give transferTo an address that gets them.',
   },
   no_client_secret: {
     status: 409,

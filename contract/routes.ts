@@ -301,6 +301,12 @@ export const routes = {
   adminSession: route('adminSession', 'Whether this browser has an admin session', nothing, service.AdminSession),
   adminVerify: route('adminVerify', 'Open an admin session with the admin password', service.AdminPassword, Done),
   adminLogout: route('adminLogout', 'Close the admin session', nothing, Done),
+  eraseAddress: route(
+    'eraseAddress',
+    'Erase an address from all tables, or count the rows that contain it; the audit log keeps its rows without the address',
+    service.AddressErasure,
+    service.ErasedAddress,
+  ),
   dailyLogins: route('dailyLogins', 'Sign-ins per day of the last 30 UTC days, newest first', nothing, service.DailyLogins),
   enableAdmin: route('enableAdmin', 'Open the admin area', service.EnableAdminSession, Done),
   adminWebsites: route('adminWebsites', 'All websites', service.PageQuery, service.AdminWebsites),

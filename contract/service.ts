@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Email } from './signin.ts';
 
 /** Printable ASCII without spaces, because programs print these values in terminals. */
 const printable = z.string().regex(/^[\x21-\x7e]{1,2000}$/);
@@ -81,6 +82,18 @@ export const AdminSession = z.object({
   unlocked: z.boolean(),
   enabled: z.boolean().meta({ description: 'False: ADMIN_PASSWORD is not set' }),
   development: z.boolean().meta({ description: 'Local mode, in which /admin exists' }),
+});
+
+/** In the body of a POST request, because proxies log the addresses of requests. */
+export const AddressErasure = z.object({
+  email: Email,
+  dryRun: z.boolean().default(false).meta({ description: 'Only count' }),
+  deleteWebsites: z.array(z.string().trim().toLowerCase().max(253)).max(1000).default([]).meta({ description: 'Its websites to delete' }),
+  transferTo: Email.optional().meta({ description: 'The address that gets its other websites' }),
+});
+export const ErasedAddress = z.object({
+  erased: z.boolean().meta({ description: 'False: no row contains the address, or dryRun' }),
+  rows: z.record(z.string(), z.number()).meta({ description: 'How many rows contained the address, by table' }),
 });
 export const EnableAdminSession = z.object({ enable: z.literal(true) });
 

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, openHome } from './cli/command.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import type { Client } from './client.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addApplication, authorizationRequest, postForm, requestInteractionEmail, signInAt, visit, websiteClient } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';
 
@@ -144,10 +146,100 @@ test('erases an address from every table, keeps other addresses, and refuses one
   const log = await other.client.get(`/api/websites/${id}/log`);
   expect(log.json.events.filter(({ email }: { email: string | null }) => email === 'erased').length).toBeGreaterThan(0);
   expect(log.text).not.toContain('erased-');
+  await stage.mailbox.up();
 });
 
 test('reports an address that no row contains, and an invalid one', async () => {
   const nothing = await erase(freshAddress(), '--yes', '--json');
   expect([nothing.exitCode, nothing.json()]).toEqual([0, { erased: false, rows: {} }]);
   expect((await erase('ann', '--yes')).stderr).toContain('is not a valid address');
+});
+
+describe('POST /api/admin/erase', () => {
+  const PASSWORD = { password: production.ADMIN_PASSWORD };
+  const ERASE = '/api/admin/erase';
+
+  async function openAdmin(from: Service): Promise<Client> {
+    const client = from.client();
+    expect((await client.post('/api/admin/verify', PASSWORD)).status).toBe(200);
+    return client;
+  }
+
+  test('erases an address that the body names, and decides about its websites', { timeout: 60_000 }, async () => {
+    const instance = await stage.start(production);
+    const admin = await openAdmin(instance);
+    const [ann, heir] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
+    const [kept, deleted] = [freshDomain(), freshDomain()];
+    for (const domain of [kept, deleted]) await ann.client.post('/api/websites', { domain });
+    const erases = (body: object) => admin.post(ERASE, { email: ann.email, ...body });
+
+    expect((await instance.client().post(ERASE, { email: ann.email })).json.code).toBe('admin_needed');
+    for (const method of ['GET', 'DELETE']) expect((await admin.send(`${ERASE}?email=${ann.email}`, { method })).status).toBe(405);
+    expect((await admin.post(ERASE, { email: 'ann' })).json).toMatchObject({ code: 'bad_email', field: 'email' });
+    const undecided = await erases({});
+    expect([undecided.status, undecided.json]).toEqual([
+      409,
+      expect.objectContaining({ code: 'websites_undecided', hint: expect.stringContaining('transferTo') }),
+    ]);
+    for (const domain of [kept, deleted]) expect(undecided.json.error).toContain(domain);
+    expect((await erases({ deleteWebsites: [freshDomain()] })).json).toMatchObject({ code: 'bad_request', field: 'deleteWebsites' });
+    expect((await erases({ transferTo: ann.email })).json).toMatchObject({ code: 'bad_request', field: 'transferTo' });
+    const decisions = { deleteWebsites: [deleted], transferTo: heir.email };
+    const counted = await erases({ ...decisions, dryRun: true });
+    expect(counted.json).toMatchObject({ erased: false, rows: { users: 1, 'websites deleted': 1, 'websites transferred': 1 } });
+    expect((await ann.client.get('/api/user/me')).status).toBe(200);
+
+    const erased = await erases({ ...decisions, email: ann.email.toUpperCase() });
+    expect([erased.status, erased.json.erased, erased.json.rows.users]).toEqual([200, true, 1]);
+    expect(await tablesWith(ann.email)).toEqual([]);
+    expect((await ann.client.get('/api/user/me')).status).toBe(401);
+    expect((await heir.client.get('/api/websites')).json.map(({ domain }: { domain: string }) => domain)).toContain(kept);
+    expect(await stage.query("select action, email from audit_log where action = 'address_erased' order by id desc limit 1")).toEqual([
+      { action: 'address_erased', email: null },
+    ]);
+    expect((await erases({})).json).toEqual({ erased: false, rows: {} });
+    expect(instance.output()).not.toContain(ann.email);
+    await instance.stop();
+  });
+
+  test('names the command when the service does not own the audit log', { timeout: 120_000 }, async () => {
+    const own = await openStage();
+    const role = `limited_${Date.now()}`;
+    const url = Object.assign(new URL(own.databaseUrl), { username: role, password: 'password' });
+    await own.query(`create role ${role} login password 'password'`);
+    await own.query(`grant create on database ${url.pathname.slice(1)} to ${role}`);
+    await own.query(`grant create on schema public to ${role}`);
+    const instance = await own.start({ ...production, DATABASE_URL: url.href });
+    await own.query('alter table audit_log owner to current_user');
+    await own.query('alter function refuse_change owner to current_user');
+    await own.query(`grant select, insert on audit_log to ${role}`);
+    const ann = await signInDeveloper(own, instance);
+    const refused = await (await openAdmin(instance)).post(ERASE, { email: ann.email });
+    expect([refused.status, refused.json]).toEqual([
+      403,
+      expect.objectContaining({ code: 'not_table_owner', hint: expect.stringContaining('emailauth db erase') }),
+    ]);
+    expect((await ann.client.get('/api/user/me')).status).toBe(200);
+    await own.close();
+    await own.query(`drop owned by ${role} cascade`);
+    await own.query(`drop role ${role}`);
+  });
+
+  test('erases nothing when the audit log stays in use, and names the command', { timeout: 120_000 }, async () => {
+    const instance = await stage.start(production);
+    const admin = await openAdmin(instance);
+    const ann = await signInDeveloper(stage, service);
+    const holder = new pg.Client(stage.databaseUrl);
+    await holder.connect();
+    await holder.query('begin; lock table audit_log in row exclusive mode');
+    const busy = await admin.post(ERASE, { email: ann.email });
+    expect([busy.status, busy.json]).toEqual([
+      503,
+      expect.objectContaining({ code: 'unavailable', hint: expect.stringContaining('emailauth db erase') }),
+    ]);
+    await holder.end();
+    expect((await ann.client.get('/api/user/me')).status).toBe(200);
+    expect((await admin.post(ERASE, { email: ann.email })).json.erased).toBe(true);
+    await instance.stop();
+  });
 });

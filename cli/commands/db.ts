@@ -1,3 +1,4 @@
+import { errors, type Fault } from '../../contract/errors.ts';
 import type { Attached, Connection } from '../../server/db/attach.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, cancelled, EXIT } from '../exit.ts';
@@ -142,7 +143,11 @@ export const dbErase: CommandSpec = {
     const deleted = deleteWebsites.split(',').flatMap((domain) => domain.trim().toLowerCase() || []);
     const erasure = { address, deleted, heir: transferTo ?? null };
     await onDatabase(context, { exclusive: false }, async (client, { place }) => {
-      const counted = await eraseAddress(client, erasure, { dryRun: true });
+      const erase = (options: { dryRun: boolean }) =>
+        eraseAddress(client, erasure, options).catch((error) => {
+          throw error.name === 'Fault' ? describeRefusedErasure(error) : error;
+        });
+      const counted = await erase({ dryRun: true });
       const table = Object.entries(counted).map(([name, count]) => `${String(count).padStart(8)}  ${name}`);
       terminal.note(`Checked ${place}`);
       if (dryRun || table.length === 0) {
@@ -151,12 +156,19 @@ export const dbErase: CommandSpec = {
       }
       terminal.note(table.join('\n'));
       await requireConfirmation(terminal, 'Erase the address? This cannot be undone.');
-      const rows = await eraseAddress(client, erasure, { dryRun: false });
+      const rows = await erase({ dryRun: false });
       terminal.result({ erased: true, rows }, 'The address is erased.');
     });
     return EXIT.ok;
   },
 };
+
+/** Returns the error of an erasure with a hint that names the flags of the command. */
+function describeRefusedErasure({ code, message }: Fault): CommandError {
+  const flags = 'Delete them with --delete-websites, or give them to another address with --transfer-to.';
+  const hint = { websites_undecided: flags, not_table_owner: errors.not_table_owner.hint }[code as string] ?? '';
+  return new CommandError(EXIT.failure, code, message, hint);
+}
 
 export const adminUnlock: CommandSpec = {
   usage: 'admin unlock',

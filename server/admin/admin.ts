@@ -9,19 +9,24 @@ import { siteOfNetwork } from '../http/reading.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { digest, isRandomSecret, randomSecret, type SecretKeys } from '../secrets.ts';
+import { eraseAddress } from './operator-store.ts';
 
 /** Entries of one page of a list. */
 const PAGE_SIZE = 50;
 /** A session expires after so long, and earlier when it is not used. */
 const SESSION_LIFE = "interval '8 hours'";
 const MAX_IDLE = "interval '30 minutes'";
+/** Less than the time after which proxies give up on a response. */
+const MAX_ERASE_MS = 25_000;
+/** SQLSTATEs of a lock that was not granted, a deadlock, and a statement that took too long. */
+const BUSY = ['55P03', '40P01', '57014'];
 
 type Parts = {
   config: Pick<Config, 'adminPassword'>;
   secretKeys: SecretKeys;
   /** Whether the development endpoints are served. */
   development: boolean;
-  database: Pick<Database, 'orm'>;
+  database: Pick<Database, 'orm' | 'onOwnConnection'>;
   limits: Pick<Limits, 'hit' | 'giveBack'>;
   outbox: Pick<Outbox, 'pending' | 'retry'>;
 };
@@ -134,6 +139,29 @@ export class Admin {
     return { success: true };
   }
 
+  /**
+   * Erases an address from all tables, or only counts its rows.
+   * @throws Fault bad_request, websites_undecided, not_table_owner; unavailable when it takes too long, and then nothing is erased
+   */
+  async erase({ email, dryRun, deleteWebsites, transferTo }: Parsed<'eraseAddress'>): Promise<Output<'eraseAddress'>> {
+    const erasure = { address: email, deleted: deleteWebsites, heir: transferTo ?? null };
+    const end = performance.now() + MAX_ERASE_MS;
+    try {
+      return await this.#parts.database.onOwnConnection(MAX_ERASE_MS, async (client) => {
+        const rows = await eraseAddress(client, erasure, { dryRun: true });
+        const erases = !dryRun && Object.keys(rows).length > 0;
+        return erases ? { erased: true, rows: await eraseAddress(client, erasure, { dryRun: false }) } : { erased: false, rows };
+      });
+    } catch (cause) {
+      if (cause instanceof Fault || (performance.now() < end && !BUSY.includes(Object(cause).code))) throw cause;
+      throw new Fault('unavailable', {
+        message: 'The audit log is too large or too busy to erase the address within a request. Nothing was erased.',
+        hint: 'Run `emailauth db erase`, which takes as long as it needs.',
+        cause,
+      });
+    }
+  }
+
   /** @throws Fault admin_disabled */
   #enabledSecrets(): AdminSecrets {
     if (!this.#secrets) throw new Fault('admin_disabled');
@@ -213,6 +241,7 @@ export function adminRoutes(admin: Admin): Served[] {
     serve('adminVerify', (input, { clientAddress, cookies }) => admin.verify(input, clientAddress, cookies)),
     serve('adminLogout', (_, { cookies }) => admin.logout(cookies)),
     serve('enableAdmin', (_, { account, cookies }) => admin.enable(account, cookies)),
+    serve('eraseAddress', (input) => admin.erase(input), { timeoutSeconds: MAX_ERASE_MS / 1000 + 3 }),
     serve('adminWebsites', (input) => admin.websites(input)),
     serve('adminUsers', (input) => admin.users(input)),
     serve('adminMails', (input) => admin.mails(input)),

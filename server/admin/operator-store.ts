@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { Fault } from '../../contract/errors.ts';
 import { mailboxOf, normalEmail } from '../../contract/rules.ts';
 import { readSchemaState } from '../db/migrate.ts';
 import { StartError } from '../start-error.ts';
@@ -26,6 +27,8 @@ const RETRY_MS = 500;
 const MAX_TRIES = 10;
 /** SQLSTATEs of a lock that was not granted in time, and of a deadlock. */
 const RETRIED = ['55P03', '40P01'];
+/** SQLSTATE insufficient_privilege. */
+const NOT_OWNER = '42501';
 
 // $1 the address, $2 its mailbox (contract/rules.ts), $3 domains to delete, $4 the address that gets the other websites. Each statement
 // is preceded by all parameters as `given`. Attempts are deleted before their emails, as in other transactions.
@@ -86,13 +89,17 @@ const STOP_ROLL_UP = 'update visitor_roll_up set erasures = erasures + 1';
  * @param client a connection of its own, without time-outs
  * @param options.dryRun only counts, and changes nothing
  * @returns how many rows contained it, by table
- * @throws StartError when the address is not valid, or owns websites that `deleted` and `heir` do not cover
+ * @throws StartError when there is no database of Email Auth
+ * @throws Fault bad_email, bad_request, websites_undecided; not_table_owner when the audit log belongs to another role
  */
 export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, options: { dryRun: boolean }): Promise<ErasedRows> {
   if ((await readSchemaState(client)).migrations.length === 0)
     throw new StartError('There is no Email Auth database. Check DATABASE_URL and DATA_DIR.');
   const [email, heir] = [requireAddress(erasure.address), erasure.heir === null ? null : requireAddress(erasure.heir)];
-  if (email === heir) throw new StartError('The websites cannot go to the address that is erased. Give another address.');
+  if (email === heir) {
+    const message = 'The websites cannot go to the address that is erased. Give another address.';
+    throw new Fault('bad_request', { field: 'transferTo', message });
+  }
   for (let tries = 1; ; tries++) {
     await client.query('begin');
     try {
@@ -104,7 +111,9 @@ export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, opti
       return Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0));
     } catch (error) {
       await client.query('rollback').catch(() => {});
-      if (tries === MAX_TRIES || !RETRIED.includes(String(Object(error).code))) throw error;
+      const { code } = Object(error);
+      if (code === NOT_OWNER) throw new Fault('not_table_owner');
+      if (tries === MAX_TRIES || !RETRIED.includes(String(code))) throw error;
       await sleep(RETRY_MS);
     }
   }
@@ -112,24 +121,24 @@ export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, opti
 
 function requireAddress(text: string): string {
   const email = normalEmail(text);
-  if (!email) throw new StartError(`${text} is not a valid address. Give one such as ann@example.com.`);
+  if (!email) throw new Fault('bad_email', { message: `${text} is not a valid address. Give one such as ann@example.com.` });
   return email;
 }
 
-/** @throws StartError that lists the websites for which nothing was decided, or the domains that are not of the address */
+/** @throws Fault that lists the websites for which nothing was decided, or the domains that are not of the address */
 async function requireDecisions(client: pg.ClientBase, email: string, { deleted, heir }: Erasure): Promise<void> {
   const { rows } = await client.query<{ domain: string }>('select domain from websites where email = $1 order by domain for update', [
     email,
   ]);
   const owned = rows.map(({ domain }) => domain);
   const unknown = deleted.filter((domain) => !owned.includes(domain));
-  if (unknown.length > 0)
-    throw new StartError(`The address does not own ${unknown.join(', ')}. Its websites: ${owned.join(', ') || 'none'}.`);
+  if (unknown.length > 0) {
+    const message = `The address does not own ${unknown.join(', ')}. Its websites: ${owned.join(', ') || 'none'}.`;
+    throw new Fault('bad_request', { field: 'deleteWebsites', message });
+  }
   const left = owned.filter((domain) => !deleted.includes(domain));
   if (left.length === 0 || heir !== null) return;
-  throw new StartError(
-    `The address owns ${left.join(', ')}. Delete them with --delete-websites ${left.join(',')}, or give them to another address with --transfer-to.`,
-  );
+  throw new Fault('websites_undecided', { message: `The address owns ${left.join(', ')}.` });
 }
 
 async function eraseRows(client: pg.ClientBase, { email, heir, deleted }: { email: string; heir: string | null; deleted: string[] }) {

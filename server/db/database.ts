@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Sequelize } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
@@ -104,6 +105,31 @@ export class Database {
   /** Calls `listener` at every `reconnect`, which also follows a statement that found the server read-only; at most once a second. */
   onReconnect(listener: () => void): void {
     this.#listeners.push(listener);
+  }
+
+  /**
+   * Runs `work` on a connection of its own, for what takes longer than the time-outs of the pools.
+   * @param maxMs then the connection is closed, which rolls back what has not committed
+   */
+  async onOwnConnection<Result>(maxMs: number, work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
+    const client = new DatabaseClient({
+      connectionString: this.#route.directUrl,
+      connectionTimeoutMillis: WAIT_MS,
+      keepAlive: true,
+      application_name: 'emailauth-alone',
+    });
+    client.on('error', () => {});
+    const { connection } = client as unknown as { connection: { stream: Socket } };
+    const timer = setTimeout(() => connection.stream.destroy(), maxMs);
+    try {
+      await client.connect();
+      // The server does not notice that a connection is closed before its statement ends.
+      await client.query(`set statement_timeout = ${maxMs}`);
+      return await work(client);
+    } finally {
+      clearTimeout(timer);
+      void client.end().catch(() => {});
+    }
   }
 
   async close(): Promise<void> {
