@@ -49,6 +49,7 @@ export const endpoints = {
   signOutDevice: { method: 'DELETE', path: '/api/user/devices/{id}', access: 'person' },
   signOutEverywhere: { method: 'POST', path: '/api/user/sign-out-everywhere', access: 'person' },
   listPasskeys: { method: 'GET', path: '/api/user/passkeys', access: 'person' },
+  passkeyOptions: { method: 'POST', path: '/api/user/passkeys/options', access: 'person' },
   renamePasskey: { method: 'PUT', path: '/api/user/passkeys/{id}', access: 'person' },
   removePasskey: { method: 'DELETE', path: '/api/user/passkeys/{id}', access: 'person' },
   listConnections: { method: 'GET', path: '/api/user/connections', access: 'person' },

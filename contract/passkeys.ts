@@ -61,6 +61,12 @@ export const PasskeyRegistered = Done.extend({
   redirectUrl: z.string().optional().meta({ description: 'With forward_url: where the visitor goes on to' }),
 });
 
+export const PasskeyOptions = z.object({
+  options: z.record(z.string(), z.unknown()).nullable().meta({
+    description: 'The PublicKeyCredentialCreationOptionsJSON of WebAuthn for registerPasskey; null: the service has no passkeys',
+  }),
+});
+
 export const Passkey = z.object({
   id: z.string(),
   name: z.string(),

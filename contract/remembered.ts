@@ -24,7 +24,7 @@ export const SESSION_SEEN_COOKIE = 'session_seen';
  */
 export const passkeyCookies = { ready: 'passkey_ready', later: 'passkey_later' } as const;
 
-/** Cookie with the language that a person chose on the page of an authorization request: its next pages have it too. */
+/** Cookie with the language that a person chose on the page of an authorization request or of passkeys: the next such pages have it too. */
 export const LANGUAGE_COOKIE = 'language';
 
 // More than five accounts with the longest addresses and keys need.

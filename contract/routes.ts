@@ -147,7 +147,7 @@ export const routes = {
   passkeySignIn: route('passkeySignIn', 'Sign in with a passkey', passkeys.PasskeySignInRequest, passkeys.PasskeySignInResponse),
   registerPasskey: route(
     'registerPasskey',
-    'Add a passkey, with the options of a sign-in by email in the same browser',
+    'Add a passkey, with the options of a sign-in by email or of passkeyOptions in the same browser',
     passkeys.PasskeyRegistration,
     passkeys.PasskeyRegistered,
   ),
@@ -177,6 +177,12 @@ export const routes = {
   signOutDevice: route('signOutDevice', 'Sign a device out', DeviceParams, Done),
   signOutEverywhere: route('signOutEverywhere', 'Sign out on every device, including this one', nothing, Done),
   listPasskeys: route('listPasskeys', 'The passkeys of the account', nothing, passkeys.PasskeyList),
+  passkeyOptions: route(
+    'passkeyOptions',
+    'Options to add a passkey, in a browser that proved the address within the last 10 minutes',
+    nothing,
+    passkeys.PasskeyOptions,
+  ),
   renamePasskey: route(
     'renamePasskey',
     'Rename a passkey',

@@ -106,7 +106,7 @@ type Portal = ReturnType<typeof createPortal>;
 /** What developers and the operator manage, and the status of the service. */
 function createPortal(
   { config, secretKeys, database, log, ownAddress }: Parts,
-  { applications, outbox, requests, limits, statusStore, verifier }: SignInCore,
+  { applications, outbox, passkeys, quickLogins, requests, limits, statusStore, verifier }: SignInCore,
 ) {
   const uploads = new Uploads({
     database,
@@ -145,7 +145,7 @@ function createPortal(
     brandings: new WebsiteBrandings({ database, logos }),
     visitors: new Visitors({ config, database }),
     devices: new Devices(database),
-    passkeys: new OwnPasskeys({ database, publicUrl: config.publicUrl, rpId: config.passkeys.rpId }),
+    passkeys: new OwnPasskeys({ config, database, passkeys, quickLogins }),
     apiKeys: new ApiKeys(database),
     connections: new Connections(database),
     redirectTests: new RedirectTests({ config, applications, limits }),

@@ -268,7 +268,7 @@ describe('a registration of a passkey', () => {
     expect((await register(client)).json.code).toBe('passkey_expired');
   });
 
-  test('rejects the challenge of a sign-in: only a sign-in by email permits it', async () => {
+  test('rejects the challenge of a sign-in: it needs options of its own', async () => {
     const client = newBrowser();
     const options = { challenge: await challengeOf(client), user: { id: base64url(randomBytes(32)) } };
     const response = await client.post('/api/auth/passkey/registration', { credential: createAuthenticator().create(options) });
@@ -308,6 +308,72 @@ describe('the passkeys of an account', () => {
     expect((await owner.client.delete(path)).status).toBe(404);
     const actions = await stage.query("select action from audit_log where email = $1 and action like 'passkey%' order by id", [email]);
     expect(actions.map(({ action }) => action)).toEqual(['passkey_added', 'passkey_renamed', 'passkey_removed']);
+  });
+
+  /** Makes the latest proof of an address on all devices older. */
+  const ageProof = (email: string, minutes: number) =>
+    stage.query('update remembered_keys set expires_at = expires_at - make_interval(mins => $2) where email = $1', [email, minutes]);
+  const optionsFor = (client: Client) => client.post('/api/user/passkeys/options');
+
+  test('get another one in a browser that proved the address lately, and an email tells the address', async () => {
+    const { email, client } = await signInDeveloper(stage, service);
+    await ageProof(email, 9);
+    const { options } = (await optionsFor(client)).json;
+    const credential = createAuthenticator().create(options);
+    const other = service.client();
+    await challengeOf(other);
+    expect((await other.post('/api/auth/passkey/registration', { credential })).json.code).toBe('passkey_expired');
+    expect((await client.post('/api/auth/passkey/registration', { credential, language: 'lt' })).status).toBe(200);
+    const notice = await stage.mailbox.waitFor(email);
+    expect(notice.subject).toBe('Pridėtas prieigos raktas');
+    expect(notice.text).toContain(`${service.url}/passkeys?language=lt`);
+    expect((await optionsFor(client)).json.options.excludeCredentials).toHaveLength(1);
+  });
+
+  test('get no other one by a session whose address was proven too long ago, on another device, or never', async () => {
+    const { email, client } = await signInDeveloper(stage, service);
+    const program = service.client();
+    program.cookies.set('sid', client.cookies.get('sid') ?? '');
+    expect((await optionsFor(program)).json.code).toBe('sign_in_too_old');
+    await ageProof(email, 11);
+    expect((await optionsFor(client)).json).toMatchObject({ code: 'sign_in_too_old' });
+    // One click of a remembered account opens a session, and proves nothing.
+    const again = await client.post('/api/auth/validate-key', { email, key: client.cookies.get('auth_key') });
+    expect((await client.post('/api/auth/token-login', { token: tokenOf(again.json.redirectUrl) })).status).toBe(200);
+    expect((await optionsFor(client)).json.code).toBe('sign_in_too_old');
+    expect((await optionsFor(service.client())).json.code).toBe('sign_in_needed');
+  });
+
+  test('get another one after a sign-in with one of them', async () => {
+    const { client, email, authenticator } = await addPasskey();
+    const signedIn = await client.post('/api/auth/passkey', { credential: authenticator.get(await challengeOf(client)) });
+    await ageProof(email, 11);
+    expect((await client.post('/api/auth/token-login', { token: tokenOf(signedIn.json.redirectUrl) })).status).toBe(200);
+    expect((await optionsFor(client)).status).toBe(200);
+  });
+
+  test('are at most 20', async () => {
+    const { client, email } = await addPasskey();
+    await stage.query(
+      `insert into passkeys (id, credential_id, email, user_handle, public_key, counter, device_type, backed_up, transports, aaguid, name)
+       select gen_random_uuid(), credential_id || n, email, user_handle, public_key, counter, device_type, backed_up, transports, aaguid, name
+       from passkeys, generate_series(2, 19) n where email = $1`,
+      [email],
+    );
+    const owner = await signInDeveloper(stage, service, email);
+    expect((await optionsFor(owner.client)).status).toBe(200);
+    await addPasskey({ client: newBrowser(), email });
+    expect((await optionsFor(owner.client)).json).toMatchObject({ code: 'too_many', error: expect.stringContaining('20 passkeys') });
+    expect((await optionsFor(client)).json.code).toBe('sign_in_needed');
+  });
+
+  test('lead to a sign-in page that offers neither the session nor an account whose address was proven too long ago', async () => {
+    const { email, client } = await signInDeveloper(stage, service);
+    const stepsOf = async (query: string) => bootOf((await client.get(`/auth${query}`)).text).steps;
+    expect((await stepsOf('')).step).toBe('signed_in');
+    expect(await stepsOf('?max_age=600')).toMatchObject({ step: 'address', oneClick: [email], query: '?max_age=600&language=en' });
+    await ageProof(email, 11);
+    expect(await stepsOf('?max_age=600')).toMatchObject({ step: 'address', oneClick: [] });
   });
 });
 

@@ -13,7 +13,7 @@ const budgets: readonly Budget[] = [
   { keys: keysOf('\\w+_(?:text|wrong)'), ...PARAGRAPH },
   { keys: keysOf('\\w+_title'), max: 60, reason: HEADING },
   {
-    keys: keysOf('terms', 'privacy', 'language_label', 'cancel', 'dismiss'),
+    keys: keysOf('terms', 'privacy', 'language_label', 'cancel', 'dismiss', 'passkeys_(?:rename|remove|close|sign_in)_button'),
     max: 20,
     reason: 'a link of the footer, a label or the smallest button',
   },
@@ -32,6 +32,7 @@ const budgets: readonly Budget[] = [
     reason: 'a button in a card on a screen of 320 px',
   },
   { keys: /_label$|^auth\.(?:check_email|welcome|portal_\w+|(?:callback|quick_login|saved_login)_failed)$/, max: 60, reason: HEADING },
+  { keys: keysOf('passkeys_(?:synced|one_device|created|used|unused)'), max: 24, reason: 'one of three facts in a line' },
   { keys: /^auth\.oidc_scope_/, max: 60, reason: 'an entry of a list' },
   { keys: /^/, ...PARAGRAPH },
 ];

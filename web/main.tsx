@@ -1,9 +1,11 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
+import { useRoute } from 'wouter';
 import { ConnectionBanner, watchConnection } from './chrome/connection.tsx';
 import { PaletteHost } from './chrome/shell.tsx';
 import { watchSession } from './lib/session.ts';
 import { hydrated } from './lib/store.ts';
+import { paths } from './paths.ts';
 import { preloadPage, Routes, watchLinks } from './routes.tsx';
 import { Toaster } from './ui/toast.tsx';
 import { TooltipHost } from './ui/tooltip.tsx';
@@ -30,15 +32,20 @@ watchSession(queryClient);
 watchLinks(queryClient);
 preloadPage(new URL(location.href), queryClient);
 
-/** The portal entry. */
+/** The portal entry. The page of a visitor's passkeys has another language, and its own notifications. */
 function App() {
+  const [isOfVisitor] = useRoute(paths.passkeys);
   return (
     <QueryClientProvider client={queryClient}>
       <Routes />
-      <PaletteHost />
-      <ConnectionBanner />
-      <Toaster />
-      <TooltipHost />
+      {!isOfVisitor && (
+        <>
+          <PaletteHost />
+          <ConnectionBanner />
+          <Toaster />
+          <TooltipHost />
+        </>
+      )}
     </QueryClientProvider>
   );
 }

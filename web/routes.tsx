@@ -27,8 +27,8 @@ const SettingsPage = page<'SettingsPage', { devices: ReactNode; passkeys: ReactN
 const ProfilePage = page<'ProfilePage', { devices: ReactNode }>(() => import('./features/profile/profile-page.tsx'), 'ProfilePage');
 const Connections = page(() => import('./features/connections/connections.tsx'), 'Connections');
 const Devices = page(() => import('./features/devices/devices.tsx'), 'Devices');
-const Passkeys = page(() => import('./features/passkeys/passkeys.tsx'), 'Passkeys');
-const PasskeysPage = page(() => import('./features/passkeys/passkeys.tsx'), 'PasskeysPage');
+const Passkeys = page(() => import('./features/passkeys/passkeys-page.tsx'), 'Passkeys');
+const PasskeysPage = page(() => import('./features/passkeys/passkeys-page.tsx'), 'PasskeysPage');
 const StatusPage = page(() => import('./features/status/status-page.tsx'), 'StatusPage');
 const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPage');
 const LoginStatsPage = page(() => import('./features/admin/login-stats-page.tsx'), 'LoginStatsPage');
@@ -123,7 +123,13 @@ export function Routes() {
         path={paths.settings}
         page={<SettingsPage devices={<Devices />} passkeys={<Passkeys />} connections={<Connections />} />}
       />
-      <PortalRoute path={paths.passkeys} page={<PasskeysPage />} />
+      <Route path={paths.passkeys}>
+        <PageBoundary>
+          <Suspense fallback={<main data-loading className="grow" />}>
+            <PasskeysPage />
+          </Suspense>
+        </PageBoundary>
+      </Route>
       <PublicRoute path={paths.status} page={<StatusPage />} />
       <PublicRoute path={paths.admin} page={<AdminPage />} />
       <PublicRoute path={paths.loginStats} page={<LoginStatsPage />} />

@@ -18,6 +18,8 @@ const SETTINGS = '/api/user/settings';
 const DEVICES = '/api/user/devices';
 const PASSKEYS = '/api/user/passkeys';
 const INVITATIONS = '/api/invitations';
+/** In the language of the visitor. */
+const TEXTS = '/api/translations/LANGUAGE/auth';
 
 const OVERVIEW: Needs = {
   sources: ['features/overview/overview-page.tsx'],
@@ -56,17 +58,21 @@ const needs: Record<string, Needs> = {
     sources: [
       'features/settings/settings-page.tsx',
       'features/devices/devices.tsx',
-      'features/passkeys/passkeys.tsx',
+      'features/passkeys/passkeys-page.tsx',
       'features/connections/connections.tsx',
     ],
-    ownData: [SETTINGS, '/api/websites', DEVICES, PASSKEYS, '/api/user/connections'],
+    ownData: [SETTINGS, '/api/websites', DEVICES, PASSKEYS, TEXTS.replace('LANGUAGE', 'en'), '/api/user/connections'],
   },
-  '/passkeys': { sources: ['features/passkeys/passkeys.tsx'], ownData: [PASSKEYS] },
+  '/passkeys': { sources: ['features/passkeys/passkeys-page.tsx'], fetched: [TEXTS], ownData: [PASSKEYS] },
   '/profile': { sources: ['features/profile/profile-page.tsx', 'features/devices/devices.tsx'], ownData: [SETTINGS, DEVICES] },
 };
 
-/** Returns the elements that load the parts of the page at a path. @param own null without a developer; else whether to load the page's own data */
-export type PreloadsOf = (path: string, own: { pageData: boolean } | null) => string;
+/**
+ * Returns the elements that load the parts of the page at a path.
+ * @param own null without a developer; else whether to load the page's own data
+ * @param language of the visitor, for a page that has several
+ */
+export type PreloadsOf = (path: string, own: { pageData: boolean } | null, language?: LanguageCode) => string;
 
 /**
  * Returns a function that makes a browser load the parts and the data of a page together with the first script, not only once that has
@@ -82,7 +88,7 @@ export function pagePreloads(webRoot: string): PreloadsOf {
     if (slug) return { sources: ['features/docs/doc-page.tsx'], fetched: [docs[slug]] };
     return isWebsitePage(path) ? needsOfWebsite(path) : null;
   };
-  return (path, own) => {
+  return (path, own, language = 'en') => {
     const page = needsOf(path);
     if (!page) return '';
     const files = new Set<string>();
@@ -92,7 +98,8 @@ export function pagePreloads(webRoot: string): PreloadsOf {
       ...[...files].map((file) => `<link rel="modulepreload" href="/${file}" />`),
       // `crossorigin`, like a fetch of a script.
       ...[...(page.fetched ?? []), ...data].map(
-        (address) => `<link rel="preload" as="fetch" href="${address.replaceAll('&', '&amp;')}" crossorigin />`,
+        (address) =>
+          `<link rel="preload" as="fetch" href="${address.replace('LANGUAGE', language).replaceAll('&', '&amp;')}" crossorigin />`,
       ),
     ].join('');
   };

@@ -35,16 +35,19 @@ function accountsOf({ headers }: IncomingMessage): SignInBoot['accounts'] {
   return mergeAccounts(accounts).map(({ email, timestamp }) => ({ email, timestamp }));
 }
 
-/** The texts of the pages without those of authorization requests, which make up a third. */
-const siteTexts = Object.fromEntries(
-  Object.entries(texts).map(([language, all]) => [
-    language,
-    Object.fromEntries(Object.entries(all).filter(([key]) => !key.startsWith('auth.oidc_'))),
-  ]),
-);
+/** Returns the texts of every language without those of some pages. */
+const textsWithout = (pages: RegExp) =>
+  Object.fromEntries(
+    Object.entries(texts).map(([language, all]) => [language, Object.fromEntries(Object.entries(all).filter(([key]) => !pages.test(key)))]),
+  );
+
+/** The page of one's passkeys is not one of the sign-in pages. */
+const allTexts = textsWithout(/^auth\.passkeys_/);
+/** Those of authorization requests make up a third. */
+const siteTexts = textsWithout(/^auth\.(?:oidc|passkeys)_/);
 
 const textsOf = ({ language, authorization, link }: SignInPage) =>
-  authorization || link?.state === 'other_browser' ? texts[language] : siteTexts[language];
+  (authorization || link?.state === 'other_browser' ? allTexts : siteTexts)[language];
 
 /** Returns whether a page contains a secret, an address or what a form posted, so that nothing may keep it. */
 export function isPrivate({ accounts, authorization, leaving, link, offer, search, steps }: SignInBoot): boolean {

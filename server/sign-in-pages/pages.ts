@@ -51,7 +51,9 @@ export class SignInPages {
     const { targets, steps } = this.#parts;
     const toPortal = forward_url === undefined || forward_url === targets.portalHome;
     const asked = readConditions(query);
-    const valid = typeof asked === 'string' || toPortal ? {} : asked;
+    const given = typeof asked === 'string' ? {} : asked;
+    // The portal opens with every method, but a page of it may need a new proof of the address.
+    const valid = toPortal ? { max_age: given.max_age } : given;
     const [target, read] = await Promise.all([
       targets.ofPage(forward_url, asked),
       steps.read(cookies, {
@@ -142,7 +144,7 @@ export class StepsReader {
   async read(cookies: Pick<Cookies, 'get'>, page: StepsRequest): Promise<SignInSteps> {
     const { base, query, language, target, conditions, hint, posted } = page;
     const asked = posted?.step ?? query.step;
-    const offersSession = target.kind === 'portal' && asked === undefined;
+    const offersSession = target.kind === 'portal' && asked === undefined && conditions.maxAge === null;
     const [attempt, session, oneClick] = await Promise.all([
       this.#attemptOf(cookies, target, posted?.step === 'code' ? posted.email : undefined),
       offersSession ? this.#sessions.signedInBy(cookies.get('sid')) : null,
@@ -239,7 +241,7 @@ function wayOn(path: string, query: URLSearchParams, isRead: boolean, language: 
 }
 
 /** Returns the language of the page's URL, else the one that was chosen before, else the first known one of the browser. */
-function visitorLanguage(request: IncomingMessage, query: URLSearchParams): LanguageCode {
+export function visitorLanguage(request: IncomingMessage, query = partsOf(request).query): LanguageCode {
   const chosen = query.get('language') ?? parse(request.headers.cookie ?? '')[LANGUAGE_COOKIE];
   return languageOf(chosen ?? accepts(request).languages([...languageCodes]));
 }

@@ -33,7 +33,7 @@ const laterScripts = Object.keys(chunks)
   .filter((key) => ['ui/menu-dropdown.tsx', 'ui/day-bars-chart.tsx'].includes(key) || key.startsWith('../templates/'))
   .flatMap(filesOf);
 
-const isPublic = (path: string) => !/^\/(?:admin|developer|dashboard|profile)/.test(path);
+const isPublic = (path: string) => !/^\/(?:admin|developer|dashboard|profile|passkeys)/.test(path);
 const website = '/dashboard/websites/loading.example';
 
 test.each([
@@ -53,6 +53,7 @@ test.each([
   '/dashboard/analytics',
   '/dashboard/settings',
   '/profile',
+  '/passkeys',
   website,
   ...WEBSITE_TABS.filter((tab) => tab !== 'test').map((tab) => `${website}/${tab}`),
 ])('the head of %s names everything that the page loads first, and the page loads it once without an error', async (path) => {

@@ -6,7 +6,7 @@ import { openTerminal } from '../cli/terminal.ts';
 import { freshAddress } from '../sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 import { addAuthenticator, credentialsOf, type Device, openDevice } from './authenticator.ts';
-import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+import { evaluates, heading, openScene, requestEmail, type Scene, signInToPortal, text } from './scene.ts';
 
 let scene: Scene;
 let market: TestWebsite;
@@ -250,27 +250,152 @@ test('a page without passkeys makes no request for them', async () => {
 });
 
 describe('the page of the passkeys', () => {
-  test('renames and removes a passkey, which the browser forgets, for a visitor who signs in by email', async () => {
-    const device = await openDevice(scene);
-    const email = await createPasskey(device);
-    const page = await (await scene.newBrowser()).newPage();
-    await page.goto(`${scene.service.url}/passkeys`);
-    await page.getByRole('main').getByRole('link', { name: 'Sign in', exact: true }).click();
-    expect((await scene.stage.mailbox.waitFor(email)).subject).toBe('A passkey was added');
-    await requestEmail(page, email, 'en', true);
-    await page.goto((await scene.stage.mailbox.waitFor(email)).link);
-    await heading(page, 'Passkeys');
-    await page.getByRole('button', { name: /^Rename/ }).click();
-    await page.getByRole('dialog').getByRole('textbox').fill('Blue laptop');
-    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
-    await page.getByText('Blue laptop').waitFor();
+  const isAccessible = async (page: Page) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
     }
-    await page.getByRole('button', { name: 'Remove Blue laptop' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('No passkeys').waitFor();
+  };
+  const press = (page: Page, language: string, key: string) => page.getByRole('button', { name: text(language, key), exact: true }).click();
+
+  /** Opens the page and signs in there by email. */
+  async function openPage(page: Page, email: string, language: string): Promise<void> {
+    await page.goto(`${scene.service.url}/passkeys?language=${language}`);
+    await heading(page, text(language, 'passkeys_title'));
+    await page.getByRole('link', { name: text(language, 'passkeys_sign_in_button'), exact: true }).click();
+    await requestEmail(page, email, language, true);
+    await page.goto((await scene.stage.mailbox.waitFor(email)).link);
+  }
+
+  /** Opens the page with an authenticator, after the sign-in whose offer of a passkey is declined. */
+  async function openPageOn(device: Device, language: string): Promise<string> {
+    const email = freshAddress();
+    await openPage(device.page, email, language);
+    await device.page.getByRole('link', { name: text(language, 'passkey_later_button') }).click();
+    await device.page.getByText(text(language, 'passkeys_none_title')).waitFor();
+    return email;
+  }
+
+  test('renames and removes a passkey, which the browser forgets, in the language of the visitor', async () => {
+    const device = await openDevice(scene);
+    const email = await createPasskey(device);
+    expect((await scene.stage.mailbox.waitFor(email)).subject).toBe('A passkey was added');
+    const page = await (await scene.newBrowser()).newPage();
+    await openPage(page, email, 'lt');
+    await heading(page, text('lt', 'passkeys_title'));
+    await evaluates(page, 'document.documentElement.lang', 'lt');
+    await page.getByText(text('lt', 'passkeys_unused')).waitFor();
+    const [{ name }] = await passkeysOf(email);
+    await page.getByRole('button', { name: text('lt', 'passkeys_rename_of', { name: String(name) }) }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').fill(' ');
+    await dialog.getByRole('button', { name: text('lt', 'passkeys_rename_button') }).click();
+    await dialog.getByText(text('lt', 'passkeys_name_missing')).waitFor();
+    await dialog.getByRole('textbox').fill('Mėlynas nešiojamasis');
+    await dialog.getByRole('button', { name: text('lt', 'passkeys_rename_button') }).click();
+    await page.getByText('Mėlynas nešiojamasis').waitFor();
+    await isAccessible(page);
+
+    await page.getByLabel(text('lt', 'language_label')).selectOption('uk');
+    await heading(page, text('uk', 'passkeys_title'));
+    await page.reload();
+    await heading(page, text('uk', 'passkeys_title'));
+    await page.getByRole('button', { name: text('uk', 'passkeys_remove_of', { name: 'Mėlynas nešiojamasis' }) }).click();
+    await isAccessible(page);
+    await dialog.getByRole('button', { name: text('uk', 'passkeys_remove_button') }).click();
+    await page.getByText(text('uk', 'passkeys_none_title')).waitFor();
+    await page.getByText(text('uk', 'passkeys_removed'), { exact: true }).waitFor();
     expect(await passkeysOf(email)).toEqual([]);
+
+    await press(page, 'uk', 'oidc_logout_button');
+    await page.getByText(text('uk', 'passkeys_sign_in_text')).waitFor();
+    // Without a choice, the page has the language of the browser.
+    const other = await (await scene.newBrowser()).newPage();
+    await other.goto(`${scene.service.url}/passkeys`);
+    await other.getByText(text('en', 'passkeys_sign_in_text')).waitFor();
+  });
+
+  test('adds a passkey, which then signs in at a website, after a cancelled try and one without a network', async () => {
+    const device = await openDevice(scene);
+    const { page, cdp, authenticatorId } = device;
+    const email = await openPageOn(device, 'lv');
+    await press(page, 'lv', 'passkeys_add_button');
+    await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+    await press(page, 'lv', 'passkey_create_button');
+    await page.getByRole('alert').getByText(text('lv', 'passkeys_cancelled')).waitFor();
+    await isAccessible(page);
+    await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+    await page.route('**/api/auth/passkey/registration', (route) => route.abort('internetdisconnected'));
+    await press(page, 'lv', 'passkey_create_button');
+    await page.getByRole('alert').getByText(text('lv', 'error_offline')).waitFor();
+    expect(await passkeysOf(email)).toEqual([]);
+    await page.unrouteAll();
+    await cdp.send('WebAuthn.clearCredentials', { authenticatorId });
+    await press(page, 'lv', 'passkey_create_button');
+    await page.getByText(text('lv', 'passkeys_added'), { exact: true }).waitFor();
+    await page.getByText(text('lv', 'passkeys_unused')).waitFor();
+    expect((await scene.stage.mailbox.waitFor(email)).subject).toBe('Pievienota piekļuves atslēga');
+
+    await press(page, 'lv', 'passkeys_add_button');
+    await press(page, 'lv', 'passkey_create_button');
+    await page.getByRole('alert').getByText(text('lv', 'passkeys_duplicate')).waitFor();
+    expect(await passkeysOf(email)).toHaveLength(1);
+
+    await page.goto(market.signInUrl('en'));
+    await welcomed(page, email);
+    const rows = await scene.stage.query("select action from audit_log where email = $1 and action = 'signed_in_passkey'", [email]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('leads through a sign-in when the address was proven too long ago, and back', async () => {
+    const device = await openDevice(scene);
+    const { page } = device;
+    const email = await openPageOn(device, 'ru');
+    await scene.stage.query("update remembered_keys set expires_at = expires_at - interval '11 minutes' where email = $1", [email]);
+    await press(page, 'ru', 'passkeys_add_button');
+    await heading(page, text('ru', 'passkeys_proof_title'));
+    await isAccessible(page);
+    await page.getByRole('link', { name: text('ru', 'passkeys_sign_in_button'), exact: true }).click();
+    await expect.poll(() => page.getByLabel(text('ru', 'email_label')).inputValue()).toBe(email);
+    await requestEmail(page, email, 'ru', true);
+    await page.goto((await scene.stage.mailbox.waitFor(email)).link);
+    await page
+      .getByRole('dialog')
+      .getByText(text('ru', 'passkeys_add_text', { email }))
+      .waitFor();
+    await press(page, 'ru', 'passkey_create_button');
+    await page.getByText(text('ru', 'passkeys_added'), { exact: true }).waitFor();
+    expect(await passkeysOf(email)).toHaveLength(1);
+  });
+
+  test('says when the browser has no passkeys, and when the address has too many', async () => {
+    const device = await openDevice(scene);
+    const email = await createPasskey(device);
+    expect((await scene.stage.mailbox.waitFor(email)).subject).toBe('A passkey was added');
+    await scene.stage.query(
+      `insert into passkeys (id, credential_id, email, user_handle, public_key, counter, device_type, backed_up, transports, aaguid, name)
+       select gen_random_uuid(), credential_id || n, email, user_handle, public_key, counter, device_type, backed_up, transports, aaguid, name
+       from passkeys, generate_series(1, 19) n where email = $1`,
+      [email],
+    );
+    const page = await (await scene.newBrowser()).newPage();
+    await openPage(page, email, 'en');
+    await press(page, 'en', 'passkeys_add_button');
+    await page.getByText(text('en', 'passkeys_too_many', { count: '20' })).waitFor();
+    await page.addInitScript('delete window.PublicKeyCredential');
+    await page.reload();
+    await press(page, 'en', 'passkeys_add_button');
+    await page.getByText(text('en', 'passkeys_unsupported')).waitFor();
+  });
+
+  test('is a part of the settings of a developer', async () => {
+    const device = await openDevice(scene);
+    const email = freshAddress('dev');
+    await signInToPortal(scene, device.page, email);
+    await device.page.goto(`${scene.service.url}/dashboard/settings`);
+    await press(device.page, 'en', 'passkeys_add_button');
+    await press(device.page, 'en', 'passkey_create_button');
+    await device.page.getByText(text('en', 'passkeys_unused')).waitFor();
+    expect(await passkeysOf(email)).toHaveLength(1);
   });
 });

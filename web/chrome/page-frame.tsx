@@ -1,9 +1,10 @@
 import type { ElementType, ReactNode } from 'react';
+import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import { local, readStored, writeStored } from '../lib/storage.ts';
 import { createStore, useHydrated, useStore } from '../lib/store.ts';
 import { paths } from '../paths.ts';
 import { cx } from '../ui/cx.ts';
-import { Mark, MoonIcon, SunIcon } from '../ui/icons.tsx';
+import { DownIcon, GlobeIcon, Mark, MoonIcon, SunIcon } from '../ui/icons.tsx';
 
 /** The bar at the top of every page. @param as the router's link component, in the portal @param wide as wide as the dashboard */
 export function Bar({ as: Anchor = 'a', wide, children }: { as?: ElementType; wide?: boolean; children?: ReactNode }) {
@@ -124,5 +125,36 @@ export function ThemeSwitch({ toLight = 'Switch to light theme', toDark = 'Switc
     >
       {dark ? <SunIcon /> : <MoonIcon />}
     </button>
+  );
+}
+
+/** The choice of the language, of pages that are in several. */
+export function LanguageSelect({
+  label,
+  language,
+  onChange,
+}: {
+  label: string;
+  language: LanguageCode;
+  onChange: (language: LanguageCode) => void;
+}) {
+  return (
+    <div className="relative flex min-w-0 items-center text-muted focus-within:text-ink hover:text-ink">
+      <GlobeIcon className="pointer-events-none absolute left-3 size-4 max-[22rem]:hidden" />
+      <select
+        name="language"
+        aria-label={label}
+        value={language}
+        onChange={(event) => onChange(languageOf(event.target.value))}
+        className="language-names h-11 w-full max-w-40 text-ellipsis appearance-none rounded-control bg-page pr-8 pl-9 max-[22rem]:pl-3 text-sm hover:bg-sunk"
+      >
+        {languages.map(({ code, name }) => (
+          <option key={code} value={code} lang={code}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <DownIcon className="pointer-events-none absolute right-2.5 size-3.5" />
+    </div>
   );
 }

@@ -23,11 +23,11 @@ export function timeUntil(timestamp: number, language: string, now: number = Dat
   return format.format(Math.floor(seconds), 'second');
 }
 
-/** Returns day, short month and year: `5 Mar 2026`; `Recently` when the date is missing. */
-export function dayOf(date: string | undefined): string {
+/** Returns day, short month and year, in a language: `5 Mar 2026`; `Recently` when the date is missing. */
+export function dayOf(date: string | undefined, language = 'en'): string {
   const time = Date.parse(date ?? '');
   if (Number.isNaN(time)) return 'Recently';
-  return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(time);
+  return new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { day: 'numeric', month: 'short', year: 'numeric' }).format(time);
 }
 
 /** Returns a UTC day in long form: `Saturday, 21 November 2026`. @param date as YYYY-MM-DD */

@@ -19,12 +19,14 @@ export function Dialog({
   title,
   first,
   stays = false,
+  closeLabel = 'Close',
   onClose,
   children,
 }: {
   title: string;
   first?: RefObject<HTMLElement | null>;
   stays?: boolean;
+  closeLabel?: string;
   onClose: () => void;
   children: ReactNode;
 }) {
@@ -55,7 +57,7 @@ export function Dialog({
           <div className="-mt-2 -mr-2 mb-2 flex items-center justify-between gap-4">
             <Radix.Title className="text-lg font-semibold tracking-tight">{title}</Radix.Title>
             <Radix.Close
-              aria-label="Close"
+              aria-label={closeLabel}
               className="grid size-11 shrink-0 place-items-center rounded-control text-muted hover:bg-sunk hover:text-ink"
             >
               <CrossIcon />
@@ -148,10 +150,18 @@ export function ConfirmDialog({
 }
 
 /** The last row of a dialog: Cancel, and the button that does something. */
-export const DialogButtons = ({ onCancel, children }: { onCancel: () => void; children: ReactNode }) => (
+export const DialogButtons = ({
+  cancel = 'Cancel',
+  onCancel,
+  children,
+}: {
+  cancel?: string;
+  onCancel: () => void;
+  children: ReactNode;
+}) => (
   <div className="flex flex-wrap justify-end gap-2">
     <Button variant="secondary" onClick={onCancel}>
-      Cancel
+      {cancel}
     </Button>
     {children}
   </div>

@@ -12,15 +12,10 @@ export const Rows = ({ children }: { children: ReactNode }) => (
   <ul className="divide-y divide-line rounded-panel border border-line bg-panel">{children}</ul>
 );
 
-/** A placeholder for Rows. @param what is loaded, for screen readers */
-export function RowsLoading({ what, rows = 2 }: { what: string; rows?: number }) {
+/** A placeholder for Rows. @param what is loaded, for screen readers @param label the whole sentence, in another language */
+export function RowsLoading({ what = '', label = `Loading ${what}`, rows = 2 }: { what?: string; label?: string; rows?: number }) {
   return (
-    <div
-      role="status"
-      data-loading
-      aria-label={`Loading ${what}`}
-      className="grid divide-y divide-line rounded-panel border border-line bg-panel"
-    >
+    <div role="status" data-loading aria-label={label} className="grid divide-y divide-line rounded-panel border border-line bg-panel">
       {Array.from({ length: rows }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: identical rows that never move
         <div key={row} className="grid gap-2 px-4 py-5 sm:px-5">

@@ -194,7 +194,7 @@ const passkeyTexts: Record<LanguageCode, { title: string; added: string; effect:
   {
     en: {
       title: 'A passkey was added',
-      added: `Someone who had signed in with an email to this address added a passkey: ${request}.`,
+      added: `Someone who had just signed in with this address added a passkey: ${request}.`,
       effect: 'It signs this address in without an email, at all websites that use this sign-in page.',
       manage: 'You can see all your passkeys and remove them',
       button: 'Show my passkeys',
@@ -202,7 +202,7 @@ const passkeyTexts: Record<LanguageCode, { title: string; added: string; effect:
     },
     lt: {
       title: 'Pridėtas prieigos raktas',
-      added: `Prisijungus šiam adresui skirtu laišku, buvo pridėtas prieigos raktas: ${request}.`,
+      added: `Iškart po prisijungimo šiuo adresu buvo pridėtas prieigos raktas: ${request}.`,
       effect: 'Juo prie visų šį prisijungimo puslapį naudojančių svetainių jungiamasi be laiško.',
       manage: 'Visus savo prieigos raktus galite peržiūrėti ir pašalinti',
       button: 'Rodyti mano raktus',
@@ -210,7 +210,7 @@ const passkeyTexts: Record<LanguageCode, { title: string; added: string; effect:
     },
     lv: {
       title: 'Pievienota piekļuves atslēga',
-      added: `Pēc pierakstīšanās ar šai adresei sūtītu vēstuli tika pievienota piekļuves atslēga: ${request}.`,
+      added: `Uzreiz pēc pierakstīšanās ar šo adresi tika pievienota piekļuves atslēga: ${request}.`,
       effect: 'Ar to visās vietnēs, kas izmanto šo pierakstīšanās lapu, var pierakstīties bez vēstules.',
       manage: 'Visas savas piekļuves atslēgas varat apskatīt un noņemt',
       button: 'Rādīt manas atslēgas',
@@ -218,7 +218,7 @@ const passkeyTexts: Record<LanguageCode, { title: string; added: string; effect:
     },
     uk: {
       title: 'Додано ключ доступу',
-      added: `Після входу за допомогою листа на цю адресу було додано ключ доступу: ${request}.`,
+      added: `Одразу після входу з цією адресою було додано ключ доступу: ${request}.`,
       effect: 'З ним можна входити без листа на всі сайти, які використовують цю сторінку входу.',
       manage: 'Ви можете переглянути й видалити всі свої ключі доступу',
       button: 'Показати мої ключі',
@@ -226,7 +226,7 @@ const passkeyTexts: Record<LanguageCode, { title: string; added: string; effect:
     },
     ru: {
       title: 'Добавлен ключ доступа',
-      added: `После входа с помощью письма на этот адрес был добавлен ключ доступа: ${request}.`,
+      added: `Сразу после входа с этим адресом был добавлен ключ доступа: ${request}.`,
       effect: 'С ним можно входить без письма на все сайты, которые используют эту страницу входа.',
       manage: 'Вы можете посмотреть и удалить все свои ключи доступа',
       button: 'Показать мои ключи',
@@ -242,7 +242,7 @@ export const passkeyAdded: Template = (language, { publicUrl }) => {
     preview: words.effect,
     title: words.title,
     paragraphs: [words.added, words.effect],
-    action: { introduction: `${words.manage}:`, label: words.button, href: `${publicUrl}/passkeys` },
+    action: { introduction: `${words.manage}:`, label: words.button, href: `${publicUrl}/passkeys?language=${language}` },
     codeIntroduction: null,
     notes: [words.ignore],
   };

@@ -1,56 +1,70 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import type { Output } from '../../../contract/routes.ts';
-import { api, errorText } from '../../lib/api.ts';
+import { api } from '../../lib/api.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
+import { signalAccepted } from '../../lib/passkeys.ts';
+import { failureText, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog, Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { Dialog, DialogButtons, useAddParameter } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { fieldFault } from '../../ui/save-form.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Alert, Empty } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { AddDialog } from './add-passkey.tsx';
 
 type PasskeyList = Output<'listPasskeys'>;
 type Passkey = PasskeyList['passkeys'][number];
 
 const PASSKEYS = ['passkeys'];
+const MINUTE = 60_000;
 
-/** Fetched at each mount: sign-ins elsewhere add passkeys. */
-const usePasskeys = () => useQuery({ queryKey: PASSKEYS, queryFn: ({ signal }) => api.listPasskeys({}, { signal }), staleTime: 0 });
+const failureTexts: OwnTexts = { passkey_not_found: 'auth.passkeys_gone' };
 
-/** /passkeys: the passkeys of the address that is signed in. */
-export function PasskeysPage() {
-  return (
-    <div className="max-w-2xl">
-      <PageHeading title="Passkeys" />
-      <p className="mt-1.5 mb-6 text-muted">
-        A passkey signs you in without an email, at every website that uses this sign-in page. It is offered after a sign-in by email.
-      </p>
-      <Passkeys />
-    </div>
-  );
-}
-
-/** The passkeys of the account. Each can be renamed and removed. */
-export function Passkeys() {
-  const list = usePasskeys();
+/** The passkeys of the account. Each can be renamed and removed, and another one added. Fetched at each mount: sign-ins elsewhere add some. */
+export function OwnPasskeys({ email }: { email: string }) {
+  const translator = useTranslator();
+  const { t } = translator;
+  const queries = useQueryClient();
+  const list = useQuery({ queryKey: PASSKEYS, queryFn: ({ signal }) => api.listPasskeys({}, { signal }), staleTime: 0 });
+  const [adding, setAdding] = useState<'by_button' | 'after_sign_in' | null>(null);
   const [renaming, setRenaming] = useState<Passkey | null>(null);
   const [removing, setRemoving] = useState<Passkey | null>(null);
-  if (list.error && !list.data) return <Failed {...list} fallback="Your passkeys could not be loaded." />;
-  if (!list.data) return <RowsLoading what="your passkeys" />;
+  useAddParameter('passkey', () => setAdding('after_sign_in'));
+  if (list.error && !list.data) {
+    return (
+      <div className="grid gap-3">
+        <Alert>{failureText(translator, list.error, 'auth.passkeys_not_loaded')}</Alert>
+        <Button variant="secondary" className="justify-self-start" busy={list.isFetching} onClick={() => list.refetch()}>
+          {t('auth.try_again')}
+        </Button>
+      </div>
+    );
+  }
+  if (!list.data) return <RowsLoading label={t('auth.passkeys_loading')} />;
+  const { passkeys } = list.data;
+  // The sign-in may have offered the passkey itself.
+  const wasAdded = adding === 'after_sign_in' && passkeys.some(({ createdAt }) => Date.now() - Date.parse(createdAt) < 2 * MINUTE);
+  const added = (name: string) => {
+    setAdding(null);
+    toast(t('auth.passkeys_added'), name);
+    return queries.invalidateQueries({ queryKey: PASSKEYS });
+  };
   return (
-    <section aria-label="Your passkeys">
-      {list.data.passkeys.length === 0 ? (
-        <Empty title="No passkeys" text="After your next sign-in by email, a device that can keep a passkey offers one." />
+    <section aria-label={t('auth.passkeys_list_label')}>
+      {passkeys.length === 0 ? (
+        <Empty title={t('auth.passkeys_none_title')} text={t('auth.passkeys_none_text')} />
       ) : (
         <Rows>
-          {list.data.passkeys.map((passkey) => (
+          {passkeys.map((passkey) => (
             <PasskeyRow key={passkey.id} passkey={passkey} onRename={() => setRenaming(passkey)} onRemove={() => setRemoving(passkey)} />
           ))}
         </Rows>
       )}
+      <Button variant={passkeys.length === 0 ? 'primary' : 'secondary'} className="mt-4" onClick={() => setAdding('by_button')}>
+        {t('auth.passkeys_add_button')}
+      </Button>
+      {adding && !wasAdded && <AddDialog email={email} onAdded={added} onClose={() => setAdding(null)} />}
       {renaming && <RenameDialog passkey={renaming} onClose={() => setRenaming(null)} />}
       {removing && <RemoveDialog passkey={removing} onClose={() => setRemoving(null)} />}
     </section>
@@ -58,32 +72,47 @@ export function Passkeys() {
 }
 
 function PasskeyRow({ passkey, onRename, onRemove }: { passkey: Passkey; onRename: () => void; onRemove: () => void }) {
+  const { t, language } = useTranslator();
   const { name, synced, createdAt, lastUsedAt } = passkey;
+  const facts = [
+    t(synced ? 'auth.passkeys_synced' : 'auth.passkeys_one_device'),
+    t('auth.passkeys_created', { date: dayOf(createdAt, language) }),
+    lastUsedAt ? t('auth.passkeys_used', { when: timeAgo(Date.parse(lastUsedAt), language) }) : t('auth.passkeys_unused'),
+  ];
   return (
     <li className="flex flex-wrap items-center gap-x-2 gap-y-1 py-2 pr-2 pl-4 sm:pl-5">
-      <div className="min-w-0 grow basis-44 py-1">
+      <div className="min-w-0 grow basis-full py-1 sm:basis-44">
         <p className="font-medium wrap-anywhere">
           <bdi>{name}</bdi>
         </p>
         <p className="mt-0.5 text-sm text-muted">
-          {synced ? 'Synced' : 'On one device'} · added {dayOf(createdAt)} ·{' '}
-          {lastUsedAt ? `last used ${timeAgo(Date.parse(lastUsedAt), 'en')}` : 'never used'}
+          {facts.map((fact, index) => (
+            <span key={fact} className="inline-block pr-1">
+              {fact}
+              {index < facts.length - 1 && ' ·'}
+            </span>
+          ))}
         </p>
       </div>
-      <Button variant="quiet" small onClick={onRename} aria-label={`Rename ${name}`}>
-        Rename
-      </Button>
-      <Button variant="quiet" small className="hover:text-danger" onClick={onRemove} aria-label={`Remove ${name}`}>
-        Remove
-      </Button>
+      <div className="-ml-3 flex shrink-0 flex-wrap gap-x-2 sm:ml-0">
+        <Button variant="quiet" small onClick={onRename} aria-label={t('auth.passkeys_rename_of', { name })}>
+          {t('auth.passkeys_rename_button')}
+        </Button>
+        <Button variant="quiet" small className="hover:text-danger" onClick={onRemove} aria-label={t('auth.passkeys_remove_of', { name })}>
+          {t('auth.passkeys_remove_button')}
+        </Button>
+      </div>
     </li>
   );
 }
 
 function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => void }) {
+  const translator = useTranslator();
+  const { t } = translator;
   const queries = useQueryClient();
   const field = useRef<HTMLInputElement>(null);
   const [name, setName] = useState(passkey.name);
+  const [isMissing, setMissing] = useState(false);
   const rename = useMutation({
     mutationFn: () => api.renamePasskey({ id: passkey.id, name }),
     onSuccess: () => {
@@ -94,24 +123,31 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!rename.isPending) rename.mutate();
+    if (rename.isPending) return;
+    setMissing(name.trim() === '');
+    if (name.trim() === '') field.current?.focus();
+    else rename.mutate();
   };
+  const failure = rename.error && failureText(translator, rename.error, 'auth.passkeys_not_renamed', failureTexts);
   return (
-    <Dialog title="Rename the passkey" first={field} onClose={onClose}>
+    <Dialog title={t('auth.passkeys_rename_title')} closeLabel={t('auth.passkeys_close_button')} first={field} onClose={onClose}>
       <form noValidate onSubmit={submit} className="grid gap-5">
         <Field
           ref={field}
-          label="Name"
+          label={t('auth.passkeys_name_label')}
           name="name"
           autoComplete="off"
           maxLength={60}
           value={name}
-          error={rename.error && (fieldFault(rename.error, 'name') ?? errorText(rename.error, 'The passkey was not renamed.'))}
-          onChange={(event) => setName(event.target.value)}
+          error={isMissing ? t('auth.passkeys_name_missing') : failure}
+          onChange={(event) => {
+            setName(event.target.value);
+            setMissing(false);
+          }}
         />
-        <DialogButtons onCancel={onClose}>
+        <DialogButtons cancel={t('auth.cancel')} onCancel={onClose}>
           <Button type="submit" busy={rename.isPending}>
-            Rename
+            {t('auth.passkeys_rename_button')}
           </Button>
         </DialogButtons>
       </form>
@@ -120,40 +156,32 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
 }
 
 function RemoveDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => void }) {
+  const translator = useTranslator();
+  const { t } = translator;
   const queries = useQueryClient();
   const remove = useMutation({
     mutationFn: () => api.removePasskey({ id: passkey.id }),
     onSuccess: (list) => {
       queries.setQueryData<PasskeyList>(PASSKEYS, list);
-      void signalAccepted(list);
-      toast('Passkey removed', passkey.name);
+      signalAccepted(list);
+      toast(t('auth.passkeys_removed'), passkey.name);
       onClose();
     },
   });
+  const { name } = passkey;
   return (
-    <ConfirmDialog
-      title={`Remove ${passkey.name}?`}
-      action="Remove"
-      failure="The passkey was not removed."
-      busy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate()}
-      onClose={onClose}
-    >
-      It does not sign you in any more. An email always does, and the next one offers a new passkey.
-    </ConfirmDialog>
+    <Dialog title={t('auth.passkeys_remove_title', { name })} closeLabel={t('auth.passkeys_close_button')} onClose={onClose}>
+      <div className="grid gap-5">
+        {remove.error && !remove.isPending && (
+          <Alert>{failureText(translator, remove.error, 'auth.passkeys_not_removed', failureTexts)}</Alert>
+        )}
+        <p className="text-muted">{t('auth.passkeys_remove_text')}</p>
+        <DialogButtons cancel={t('auth.cancel')} onCancel={onClose}>
+          <Button variant="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
+            {t('auth.passkeys_remove_button')}
+          </Button>
+        </DialogButtons>
+      </div>
+    </Dialog>
   );
-}
-
-/** Newer than the types and some browsers. */
-type Signals = {
-  signalAllAcceptedCredentials?(options: { rpId: string; userId: string; allAcceptedCredentialIds: string[] }): Promise<void>;
-};
-
-/** Tells the browser which passkeys are left, so that it offers no removed one (WebAuthn Level 3 §5.1.10). */
-async function signalAccepted({ rpId, userHandle, passkeys }: PasskeyList): Promise<void> {
-  if (typeof PublicKeyCredential === 'undefined' || userHandle === null) return;
-  const signals: Signals = PublicKeyCredential;
-  const allAcceptedCredentialIds = passkeys.map(({ credentialId }) => credentialId);
-  await signals.signalAllAcceptedCredentials?.({ rpId, userId: userHandle, allAcceptedCredentialIds }).catch(() => {});
 }

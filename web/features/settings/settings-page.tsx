@@ -44,7 +44,7 @@ export function SettingsPage({ devices, passkeys, connections }: { devices: Reac
       <Section title="Devices" text="Where you are signed in, or remembered so that one click signs you in.">
         {devices}
       </Section>
-      <Section title="Passkeys" text="They sign you in without an email. A device offers one after a sign-in by email.">
+      <Section title="Passkeys" text="They sign you in without an email, with the lock of your device.">
         {passkeys}
       </Section>
       <Section

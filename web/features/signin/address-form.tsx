@@ -1,4 +1,5 @@
 import { type FormEvent, type RefObject, useState } from 'react';
+import { failureText, isAddressError, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
@@ -6,7 +7,6 @@ import { Note } from './card.tsx';
 import { looksLikeEmail } from './email.ts';
 import { type Proof, useVerification, VerificationField } from './email-verification.tsx';
 import type { FormErrors } from './steps.ts';
-import { failureText, isAddressError, isApiError, type OwnTexts, useTranslator } from './texts.ts';
 
 /** The form for an email address, which is posted without a script. It shows errors of the address at the field and all others in a toast. */
 export function AddressForm({

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
+import { type TextKey, useTranslator } from '../../lib/texts.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { ClientLine, ConsentStep, DeviceCode, DeviceConfirm, SignOutStep } from './authorization-steps.tsx';
 import { Card } from './card.tsx';
-import { type TextKey, useTranslator } from './texts.ts';
 
 type Target = SignInBoot['target'];
 type Step = Exclude<AuthorizationStep, { step: 'sign_in' }>;

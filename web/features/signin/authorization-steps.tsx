@@ -2,6 +2,7 @@ import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from
 import type { AuthorizationStep, BootForm, SignInBoot } from '../../../contract/pages.ts';
 import type { Input } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
+import { failureText, isApiError, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
@@ -9,7 +10,6 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
 import { typedBefore, useBoot, useFormErrors } from './steps.ts';
-import { failureText, isApiError, useTranslator } from './texts.ts';
 
 const scopeTexts = {
   openid: 'auth.oidc_scope_openid',

@@ -1,11 +1,11 @@
 import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
 import type { OwnAttempt } from '../../../contract/pages.ts';
+import { type Failure, isApiError, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import type { Flow, Onward } from './flow.ts';
 import { formAction, typedBefore, useBoot, useSteps } from './steps.ts';
-import { type Failure, isApiError, textOfFailure, useTranslator } from './texts.ts';
 
 const DIGITS = 6;
 

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
+import { type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Card, TargetLine } from './card.tsx';
 import { useBoot } from './steps.ts';
-import { type TextKey, textOfFailure, useTranslator } from './texts.ts';
 
 type PageError = NonNullable<SignInBoot['error']>;
 

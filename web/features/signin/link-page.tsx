@@ -3,6 +3,7 @@ import type { RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
 import { normalEmail } from '../../../contract/rules.ts';
 import { api } from '../../lib/api.ts';
 import { type PkceBundle, readPkce } from '../../lib/storage.ts';
+import { type OwnTexts, type TextKey, useTranslator } from '../../lib/texts.ts';
 import { paths, safePath } from '../../paths.ts';
 import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -12,7 +13,6 @@ import { Card, TargetLine } from './card.tsx';
 import { exchange } from './flow.ts';
 import { AddPasskey, type Offer, PasskeyOffer } from './passkey.tsx';
 import { typedBefore, useBoot, useFormErrors } from './steps.ts';
-import { type OwnTexts, type TextKey, useTranslator } from './texts.ts';
 
 type Target = SignInBoot['target'];
 type Link = NonNullable<SignInBoot['link']>;

@@ -2,6 +2,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { AttemptStatus, OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
+import { failureText, isApiError, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -13,7 +14,6 @@ import { CodeForm } from './code-form.tsx';
 import { mailboxSite } from './email.ts';
 import type { Flow, Onward } from './flow.ts';
 import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
-import { failureText, isApiError, useTranslator } from './texts.ts';
 
 /** Step 2: waits for the link or the code of the email. */
 export function MailStep({

@@ -4,7 +4,9 @@ import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../
 import { passkeyCookies } from '../../../contract/remembered.ts';
 import type { Input } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
+import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
 import { writeCookie } from '../../lib/storage.ts';
+import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { paths, safePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -12,7 +14,6 @@ import { toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
 import type { Destination } from './flow.ts';
 import { useBoot } from './steps.ts';
-import { failureText, isApiError, type OwnTexts, useTranslator } from './texts.ts';
 
 /** A challenge is replaced a minute before it expires. */
 const RENEWAL_MS = (PASSKEY_CHALLENGE_SECONDS - 60) * 1000;
@@ -23,13 +24,6 @@ const failureTexts: OwnTexts = {
   bad_passkey: 'auth.passkey_refused',
   passkey_expired: 'auth.passkey_expired',
 };
-
-/** Methods of WebAuthn Level 3 that are newer than the types and some browsers. */
-type Signals = { signalUnknownCredential?(options: { rpId: string; credentialId: string }): Promise<void> };
-
-/** Returns the API for passkeys, unless the browser lacks the conversions of WebAuthn Level 3 §5.1.8. */
-const passkeyApi = () =>
-  typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential ? PublicKeyCredential : null;
 
 /** Tells the service, which renders the offer of a passkey, whether the device can verify a person. */
 async function noteAuthenticator(webAuthn: typeof PublicKeyCredential) {
@@ -89,8 +83,7 @@ export function usePasskey(
       // The challenge is used up: the next try, with the button, gets another one.
       challenge.current.at = 0;
       if (isApiError(error) && error.code === 'unknown_passkey') {
-        const signals: Signals = PublicKeyCredential;
-        void signals.signalUnknownCredential?.({ rpId: challenge.current.rpId, credentialId: chosen.id }).catch(() => {});
+        signalUnknown(challenge.current.rpId, chosen.id);
       }
       toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.passkey_refused', failureTexts));
     }
@@ -141,12 +134,6 @@ export function usePasskey(
   }, []);
 
   return { choose: offersButton && !unsupported ? choose : null, busy, unsupported };
-}
-
-async function createPasskey(options: PasskeyCreationOptions) {
-  const publicKey = passkeyApi()?.parseCreationOptionsFromJSON(options as unknown as PublicKeyCredentialCreationOptionsJSON);
-  const created = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential;
-  return created.toJSON() as Input<'registerPasskey'>['credential'];
 }
 
 /** A passkey that may be created after a sign-in by email, and where the visitor goes on to. */

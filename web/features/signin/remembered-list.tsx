@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
 import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage.ts';
+import { failureText, isApiError, useTranslator } from '../../lib/texts.ts';
 import { paths, safePath } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
 import { CrossIcon } from '../../ui/icons.tsx';
@@ -8,7 +9,6 @@ import { Initial } from '../../ui/site-icon.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { type Destination, signInAgain } from './flow.ts';
 import { formAction, useSteps } from './steps.ts';
-import { failureText, isApiError, useTranslator } from './texts.ts';
 
 /** The remembered accounts. Only a click signs one in, never a page load. */
 export function RememberedList({

@@ -1,12 +1,13 @@
 import { useEffect, useState } from 'react';
-import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
+import type { LanguageCode } from '../../../contract/languages.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
-import { Bar, Footer, ThemeSwitch } from '../../chrome/page-frame.tsx';
+import { Bar, Footer, LanguageSelect, ThemeSwitch } from '../../chrome/page-frame.tsx';
 import { writeCookie } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
+import { createTranslator, failureText, TranslatorContext, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
-import { CheckIcon, DownIcon, GlobeIcon } from '../../ui/icons.tsx';
+import { CheckIcon } from '../../ui/icons.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';
 import { ErrorPage, LeavingPage } from './final-pages.tsx';
@@ -15,7 +16,6 @@ import { CallbackPage, ConfirmBrowser, LinkPage } from './link-page.tsx';
 import { AddPasskey, PasskeyOffer, ProgramSignIn } from './passkey.tsx';
 import { SignInPage } from './sign-in-page.tsx';
 import { BootContext, forgetTyped, useBoot } from './steps.ts';
-import { createTranslator, failureText, TranslatorContext, useTranslator } from './texts.ts';
 
 /**
  * The sign-in entry: its pages with bar, footer and language. The service renders it to HTML and the script takes that over, so that
@@ -82,7 +82,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
     <BootContext value={boot}>
       <TranslatorContext value={translator}>
         <Bar>
-          <LanguageSelect onChange={changeLanguage} />
+          <LanguageForm onChange={changeLanguage} />
           <ThemeSwitch toLight={t('auth.theme_light')} toDark={t('auth.theme_dark')} />
         </Bar>
         <main className="flex grow flex-col px-4 py-8 sm:py-[clamp(2rem,9vh,7rem)]">
@@ -96,7 +96,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
 }
 
 /** The choice of the language. Without a script, it is a form that loads the page again. */
-function LanguageSelect({ onChange }: { onChange: (language: LanguageCode) => void }) {
+function LanguageForm({ onChange }: { onChange: (language: LanguageCode) => void }) {
   const { path, search } = useBoot();
   const { language, t } = useTranslator();
   const others = [...new URLSearchParams(search)].filter(([name]) => name !== 'language');
@@ -106,23 +106,7 @@ function LanguageSelect({ onChange }: { onChange: (language: LanguageCode) => vo
         // biome-ignore lint/suspicious/noArrayIndexKey: a query may contain a name twice, and does not change
         <input key={index} type="hidden" name={name} value={value} />
       ))}
-      <div className="relative flex min-w-0 items-center text-muted focus-within:text-ink hover:text-ink">
-        <GlobeIcon className="pointer-events-none absolute left-3 size-4 max-[22rem]:hidden" />
-        <select
-          name="language"
-          aria-label={t('auth.language_label')}
-          value={language}
-          onChange={(event) => onChange(languageOf(event.target.value))}
-          className="language-names h-11 w-full max-w-40 text-ellipsis appearance-none rounded-control bg-page pr-8 pl-9 max-[22rem]:pl-3 text-sm hover:bg-sunk"
-        >
-          {languages.map(({ code, name }) => (
-            <option key={code} value={code} lang={code}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <DownIcon className="pointer-events-none absolute right-2.5 size-3.5" />
-      </div>
+      <LanguageSelect label={t('auth.language_label')} language={language} onChange={onChange} />
       <button
         type="submit"
         aria-label={t('auth.language_apply')}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { AuthorizationStep, OwnAttempt, RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
+import { isApiError, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
@@ -24,7 +25,6 @@ import {
   useStep,
   useSteps,
 } from './steps.ts';
-import { isApiError, useTranslator } from './texts.ts';
 
 /** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */
 export function SignInPage({ target, wanted }: { target: SignInBoot['target']; wanted?: Wanted }) {

@@ -3,8 +3,8 @@ import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { FormName, OwnAttempt, SignInBoot, SignInSteps } from '../../../contract/pages.ts';
 import { type Remembered, rememberedAccounts } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
+import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
-import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from './texts.ts';
 
 /** Provides the data by which the service rendered the page. */
 export const BootContext = createContext<SignInBoot | null>(null);

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 
 const web = new URL('../../', import.meta.url);
 const used = new Set(
-  filesOf('features/signin')
+  ['features/signin', 'features/passkeys', 'lib']
+    .flatMap(filesOf)
     .map((file) => readFileSync(new URL(file, web), 'utf8'))
     .flatMap((source) => source.match(/auth\.[a-z0-9_]+(?=['"])/g) ?? []),
 );
@@ -15,6 +16,6 @@ function filesOf(folder: string) {
 
 const texts = JSON.parse(readFileSync(new URL('../server/languages/texts/en.json', web), 'utf8'));
 
-test('the sign-in pages use exactly the keys that have a text', () => {
+test('the sign-in pages and the page of passkeys use exactly the keys that have a text', () => {
   expect([...used].sort()).toEqual(Object.keys(texts).sort());
 });

@@ -1,8 +1,8 @@
 import { createContext, useContext } from 'react';
-import type { ApiError } from '../../../contract/client.ts';
-import type { LanguageCode } from '../../../contract/languages.ts';
-import type { FormFailure } from '../../../contract/pages.ts';
-import { inSeconds } from '../../lib/dates.ts';
+import type { ApiError } from '../../contract/client.ts';
+import type { LanguageCode } from '../../contract/languages.ts';
+import type { FormFailure } from '../../contract/pages.ts';
+import { inSeconds } from './dates.ts';
 
 export type TextKey = `auth.${string}`;
 
