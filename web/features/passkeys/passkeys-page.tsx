@@ -127,6 +127,7 @@ function OfVisitor() {
           {t('auth.oidc_logout_button')}
         </Button>
       </div>
+      <h2 className="sr-only">{t('auth.passkeys_list_label')}</h2>
       <OwnPasskeys email={user.email} />
     </>
   );
