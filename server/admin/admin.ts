@@ -4,9 +4,9 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
 import { siteOfNetwork } from '../http/reading.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { digest, isRandomSecret, randomSecret, type SecretKeys } from '../secrets.ts';
 

@@ -3,7 +3,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { browserOf, rememberAccount } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
 import type { Passkey } from '../db/models.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { countSignIn } from '../metrics/metrics.ts';
 import { type Passkeys, rpIdOf } from './passkeys.ts';
 
