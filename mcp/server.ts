@@ -13,8 +13,7 @@ import {
   testApplication,
   updateApplication,
 } from './tools/applications.ts';
-import { checkIntegration, listFrameworks, scaffoldIntegration } from './tools/integration.ts';
-import { searchDocs } from './tools/search-docs.ts';
+import { checkIntegration, listFrameworks, scaffoldIntegration, searchDocs } from './tools/integration.ts';
 import { completeLogin, getStatus, startLogin } from './tools/session.ts';
 import { explainSignIn, getStats, verifyToken } from './tools/sign-ins.ts';
 import { deleteSite, getSite, listSites, proveDomain, registerDomain, updateSite } from './tools/sites.ts';

@@ -3,10 +3,9 @@ import express, { type ErrorRequestHandler, type RequestHandler, type Router } f
 import { Fault } from '../contract/errors.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
-import { type Listener, preflightHeaders } from './http/invoke.ts';
+import { type Listener, preflightHeaders, type Served } from './http/invoke.ts';
 import { requireReadable } from './http/reading.ts';
 import { beginRequest, type RequestRecord, requestIdOf, runTraced, timesOf } from './http/request-record.ts';
-import type { Served } from './http/serve.ts';
 import { tracing } from './metrics/metrics.ts';
 import type { OpenIdListener } from './oidc/oidc.ts';
 

@@ -10,12 +10,11 @@ import { EmailVerificationIssuer, VerifiableCookie } from './email-verification/
 import { EventRecorder } from './events/recorder.ts';
 import { type CookieSettings, cookiesOf, receivedCookies } from './http/cookies.ts';
 import { createDescribeError, type DescribedError, ErrorLog, errorHeaders } from './http/errors.ts';
-import type { InvokeSettings } from './http/invoke.ts';
+import type { InvokeSettings, Served } from './http/invoke.ts';
 import { Limits } from './http/limits.ts';
 import { dataHeaders } from './http/protection.ts';
 import { clientAddressOf } from './http/reading.ts';
 import { requestIdOf } from './http/request-record.ts';
-import type { Served } from './http/serve.ts';
 import type { Log } from './log.ts';
 import { Inbox } from './mail/inbox.ts';
 import { Mailer } from './mail/mailer.ts';

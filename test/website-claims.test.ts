@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Fault } from '../contract/errors.ts';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
-import type { Account } from '../server/http/serve.ts';
+import type { Account } from '../server/http/invoke.ts';
 import type { Mail } from '../server/mail/mail.ts';
 import { Claims } from '../server/websites/claims.ts';
 import { Websites } from '../server/websites/websites.ts';

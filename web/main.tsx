@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { useRoute } from 'wouter';
-import { ConnectionBanner, watchConnection } from './chrome/connection.tsx';
+import { ConnectionBanner, watchConnection } from './chrome/page-states.tsx';
 import { PaletteHost } from './chrome/shell.tsx';
 import { watchSession } from './lib/session.ts';
 import { hydrated } from './lib/store.ts';

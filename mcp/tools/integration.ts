@@ -3,6 +3,8 @@ import { languages } from '../../contract/languages.ts';
 import { normalHost } from '../../contract/rules.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import type { WebsiteCheck } from '../../diagnostics/website-checks.ts';
+import { markdownPath } from '../../docs/pages.ts';
+import { searchDocs as search } from '../../docs/search.ts';
 import { frameworks } from '../../templates/catalog.ts';
 import { detectLayout } from '../../templates/detect.ts';
 import { type Framework, forProject, type ProjectKind } from '../../templates/framework.ts';
@@ -238,4 +240,34 @@ const inOneLine = ({ id, ok, detail, fix }: WebsiteCheck): WebsiteCheck => ({
   ok,
   detail: oneLine(detail, 300),
   fix: fix === null ? null : oneLine(fix, 300),
+});
+
+export const searchDocs = defineTool({
+  name: 'search_docs',
+  title: 'Search the documentation',
+  description:
+    'Searches the documentation of Email Auth and returns the best passages, each with its page. Call it with a few words when something about the sign-in, its errors, limits or settings is unclear. The resource emailauth://docs/{slug} has a whole page.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject({
+    query: z.string().trim().min(2).max(200).describe('A few words, such as: state cookie, other_domain, rate limit'),
+    limit: z.number().int().min(1).max(10).default(5).describe('Maximum number of passages'),
+  }),
+  output: z.object({
+    results: z.array(
+      z.object({
+        slug: z.string().describe('Of the page; percent-encode it in emailauth://docs/{slug}'),
+        title: z.string(),
+        heading: z.string(),
+        excerpt: z.string(),
+        url: z.string().describe('The passage, for people'),
+      }),
+    ),
+  }),
+  run: async ({ query, limit }, { host }) => ({ results: await search(query, { origin: host }, limit) }),
+  text: ({ results }, { host }) =>
+    results.length === 0
+      ? 'Nothing was found. Try other or fewer words, or read one of the pages that the resources list.'
+      : results
+          .map(({ slug, title, heading, excerpt }) => `## ${title}: ${heading}\n${excerpt}\nThe whole page: ${host}${markdownPath(slug)}`)
+          .join('\n\n'),
 });

@@ -6,7 +6,7 @@ import { MAX_API_KEYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest, randomSecret } from '../secrets.ts';
 
 /** How many characters of the random part of a key are shown. */

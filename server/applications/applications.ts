@@ -8,7 +8,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
 import type { Database, Query } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest } from '../secrets.ts';
 import { configure, newClientSecret, remedyFor } from './configuration.ts';
 

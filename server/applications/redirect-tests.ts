@@ -5,8 +5,8 @@ import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } f
 import { type Dns, openDns } from '../../diagnostics/dns.ts';
 import { describeNetworkError, isLocalProblem, type PageResponse, requestPage } from '../../diagnostics/request.ts';
 import type { Config } from '../config.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
 import { isPublicAddress } from '../websites/guarded-fetch.ts';
 import type { Applications } from './applications.ts';
 

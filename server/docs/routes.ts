@@ -3,7 +3,7 @@ import { docPages, frameworkPages, markdownPath, promptPages, slugAt } from '../
 import { llmsFullText, llmsText, readDoc, readSkill } from '../../docs/read.ts';
 import { searchDocs } from '../../docs/search.ts';
 import type { Config } from '../config.ts';
-import { type Served, serve } from '../http/serve.ts';
+import { type Served, serve } from '../http/invoke.ts';
 import { plainPath } from '../pages/web-app.ts';
 
 const MARKDOWN = 'text/markdown';

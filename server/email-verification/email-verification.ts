@@ -16,8 +16,8 @@ import {
 } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
-import { type Served, serve } from '../http/serve.ts';
 import { emailVerifications, signIns } from '../metrics/metrics.ts';
 import { digest, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
 import { METHOD_CODES } from '../signin/methods.ts';

@@ -6,7 +6,7 @@ import { maskEmail, normalDomain } from '../../contract/rules.ts';
 import { isApplicationId } from '../applications/applications.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { ERASED } from '../visitors/visits.ts';
 import { displayDomainOf, LOCALHOST } from '../websites/domains.ts';
 import { explain } from './explanations.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { startOf } from '../db/row-numbers.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { ERASED, shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 import { EventFeed, type Merged, mergeSources, positionOf, presentEvents } from './events.ts';

@@ -5,11 +5,10 @@ import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
 import { challengeFor, challengeOf, type DescribeError } from '../http/errors.ts';
-import type { DirectCaller } from '../http/invoke.ts';
+import type { DirectCaller, Identity } from '../http/invoke.ts';
 import { requireOwnOrigin } from '../http/protection.ts';
 import { clientAddressOf, isLoopbackHostHeader } from '../http/reading.ts';
 import { requestIdOf } from '../http/request-record.ts';
-import type { Identity } from '../http/serve.ts';
 
 /** The response to a request that does not reach the MCP server. */
 type Refusal = { status: number; message: string; headers?: Record<string, string> };

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
-import type { Account, Identity } from '../http/serve.ts';
+import type { Account, Identity } from '../http/invoke.ts';
 import type { ProviderKeys, SigningKey } from './keys.ts';
 
 /** An Authorization header with a JWT (RFC 7519 §3), which no other kind of token is. */

@@ -6,7 +6,7 @@ import type { Output } from '../../contract/routes.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest } from '../secrets.ts';
 import type { SignInMethod } from '../signin/target.ts';
 import { clientKindOf } from './clients.ts';

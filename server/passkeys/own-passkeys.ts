@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Passkey } from '../db/models.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { countSignIn } from '../metrics/metrics.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { QuickLogins } from '../signin/quick-login.ts';

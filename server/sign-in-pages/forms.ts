@@ -5,10 +5,9 @@ import { type FormFailure, type FormName, type RequiredPasskey, type SignInPage,
 import type { Output, RouteName } from '../../contract/routes.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
 import type { DescribedError } from '../http/errors.ts';
-import { type InvokeSettings, invoke, type Listener } from '../http/invoke.ts';
+import { type InvokeSettings, invoke, type Listener, type Served } from '../http/invoke.ts';
 import { requireOwnForm } from '../http/protection.ts';
 import { queryOf, readBody } from '../http/reading.ts';
-import type { Served } from '../http/serve.ts';
 import { forgetRefusal, refusalOf } from '../signin/request.ts';
 import { baseOf, type PageQuery, type Posted, pageOfRefusal, pageQuery, prefersJson, SIGN_IN, type SignInPages } from './pages.ts';
 

@@ -3,8 +3,8 @@ import { browserOf, clearSession, rememberAccount, setSession } from '../account
 import type { Sessions } from '../accounts/sessions.ts';
 import { isApplicationId } from '../applications/applications.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { type Served, serve } from '../http/invoke.ts';
 import { bearerOf } from '../http/reading.ts';
-import { type Served, serve } from '../http/serve.ts';
 import { countSignIn } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import type { OwnAttempts } from './attempts.ts';

@@ -3,7 +3,7 @@ import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import type { Reader } from '../db/read-replica.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { addVisits, WITHOUT_EMAIL } from '../visitors/visits.ts';
 import { findManaged, managedBy } from '../websites/managers.ts';
 import {

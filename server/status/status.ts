@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { domainToASCII } from 'node:url';
 import type { Output } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
-import { type Served, serve } from '../http/serve.ts';
+import { type Served, serve } from '../http/invoke.ts';
 import type { Component, History, Probe, Probes, StatusStore } from './probes.ts';
 
 type StatusOutput = Output<'status'>;

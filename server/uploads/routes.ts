@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { Fault } from '../../contract/errors.ts';
+import { type Served, serve } from '../http/invoke.ts';
 import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
-import { type Served, serve } from '../http/serve.ts';
 import { receiveFile } from './storage.ts';
 import type { Uploads } from './uploads.ts';
 

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { type Database, inTransaction } from '../db/database.ts';
 import { idAt } from '../db/partitions.ts';
 import type { Reader } from '../db/read-replica.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { findManaged, findOwned, type Managed } from '../websites/managers.ts';
 import { COUNTS, clientHost, erasureHash, IS_VISIT, isErased, SINCE } from './visits.ts';
 

@@ -5,8 +5,8 @@ import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { User, Website } from '../db/models.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
 import { createGuardedFetch, isPublicAddress, ResponseTooLarge } from './guarded-fetch.ts';
 import { findManaged, type Managed } from './managers.ts';
 

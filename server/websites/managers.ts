@@ -4,7 +4,7 @@ import type { Output } from '../../contract/routes.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import type { Database } from '../db/database.ts';
 import type { Orm, Website } from '../db/models.ts';
-import type { Account } from '../http/serve.ts';
+import type { Account } from '../http/invoke.ts';
 import { uploadPath } from '../uploads/uploads.ts';
 import { displayDomainOf } from './domains.ts';
 import { proofFor } from './proof.ts';

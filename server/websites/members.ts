@@ -5,8 +5,8 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import type { Database, Query } from '../db/database.ts';
 import type { WebsiteMember } from '../db/models.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
 import { displayDomainOf } from './domains.ts';
 import { findManaged, findOwned, presentWebsite } from './managers.ts';
 

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import type pg from 'pg';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
-import { type Account, type Served, serve } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/invoke.ts';
 import { displayDomainOf } from './domains.ts';
 import { managedBy, presentWebsites } from './managers.ts';
 import type { WebsiteRecord } from './store.ts';
