@@ -9,7 +9,7 @@ import { checkSecretKey } from './db/secret-key.ts';
 import { createLog, flushLog, type Log } from './log.ts';
 import { StartError } from './start-error.ts';
 
-type Running = { config: Config; log: Log; url: string; drain(): void; stop(): Promise<void> };
+type Running = { config: Config; log: Log; url: string; drain(): boolean; stop(): Promise<void> };
 
 /** Maximum duration of a stop after the drain, also when it begins during the start. */
 const STOP_MS = 9_500;
@@ -21,9 +21,10 @@ const SIGNAL_INTERVAL_MS = 1_000;
 /**
  * Starts the service: settings, log, database, migrations, HTTP, jobs.
  * @param env the settings, such as process.env
+ * @param signal completes a start under way with the workers that serve already
  * @throws StartError that says what the operator can do
  */
-export async function startService(env: Record<string, string | undefined>): Promise<Running> {
+export async function startService(env: Record<string, string | undefined>, signal?: AbortSignal): Promise<Running> {
   const config = readConfig(env);
   const log = createLog(config);
   if (config.behindProxy && !config.metricsToken) log.info('/metrics responds with 404: with a proxy in front it requires METRICS_TOKEN');
@@ -34,8 +35,8 @@ export async function startService(env: Record<string, string | undefined>): Pro
   ]);
   try {
     const route = await prepareDatabase(config, embedded?.url ?? null, log);
-    const serving = await serve({ config, route, log });
-    log.info({ mode: config.mode, host: config.host, port: config.port, workers: config.workers }, 'listening');
+    const serving = await serve({ config, route, log, signal });
+    if (!signal?.aborted) log.info({ mode: config.mode, host: config.host, port: config.port, workers: config.workers }, 'listening');
     return {
       config,
       log,
@@ -72,7 +73,8 @@ export async function runService(env: Record<string, string | undefined>): Promi
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 
-  const starting = startService(env);
+  const stopping = new AbortController();
+  const starting = startService(env, stopping.signal);
   starting.then(
     (started) => {
       running = started;
@@ -81,9 +83,10 @@ export async function runService(env: Record<string, string | undefined>): Promi
     () => signals.requestStop(1),
   );
   const code = await signals.stopRequested;
-  if (running) await drain(running, signals);
+  stopping.abort();
   // A start under way may finish first. What is cut off ends with this process, and the next start continues it.
   const started = await Promise.race([starting, sleep(START_TO_STOP_MS, null, { ref: false })]);
+  if (started) await drain(started, signals);
   await Promise.race([started?.stop(), sleep(STOP_MS - START_TO_STOP_MS, null, { ref: false })]);
   return code;
 }
@@ -120,9 +123,8 @@ function listenForSignals(): Signals {
 /** Serves on for DRAIN_SECONDS while /readyz responds with 503, or until another signal. */
 async function drain(running: Running, signals: Signals): Promise<void> {
   const { drainSeconds } = running.config;
-  if (drainSeconds === 0) return;
+  if (drainSeconds === 0 || !running.drain()) return;
   signals.interruptible = new AbortController();
-  running.drain();
   running.log.info({ seconds: drainSeconds }, 'draining: /readyz responds with 503, then the listener closes');
   await sleep(drainSeconds * 1000, null, { signal: signals.interruptible.signal }).catch(() => {});
   signals.interruptible = null;

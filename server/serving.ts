@@ -40,13 +40,14 @@ const FINISH_MS = 4_000;
 const RELEASE_MS = 1_500;
 
 export type Serving = {
-  /** Continues to serve, while /readyz responds with 503 and every response closes its connection. */
-  drain(): void;
+  /** Continues to serve, while /readyz responds with 503 and every response closes its connection. @returns false when nothing serves */
+  drain(): boolean;
   /** Closes the listener and finishes requests under way, within 7 s. */
   stop(): Promise<void>;
 };
 
-type Parts = { config: Config; route: DatabaseRoute; log: Log };
+/** `signal` completes the start with what serves already; one process serves as a whole. */
+type Parts = { config: Config; route: DatabaseRoute; log: Log; signal?: AbortSignal };
 
 /** Serves requests in this process until `stop`: features, HTTP server and scheduled jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
@@ -72,7 +73,10 @@ export async function serve(parts: Parts): Promise<Serving> {
   }
   await instance.startJobs();
   return {
-    drain: () => instance.drain(),
+    drain: () => {
+      instance.drain();
+      return true;
+    },
     stop: async () => {
       await instance.stop();
       await Promise.all([withTimeout(database.close()), withTimeout(lock.release()), withTimeout(tracing()?.stop())]);

@@ -72,7 +72,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const headers = dataHeaders(config.secure);
   const webApp = loadWebApp(config);
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
-  const statusStore = new StatusStore(core);
+  const statusStore = new StatusStore(core, database.reader);
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const { verificationIssuer, cookieSettings } = createVerificationIssuer({ config, secretKeys, core, keys: providerKeys, limits });
   const sessions = new Sessions(new SessionStore(core));

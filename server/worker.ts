@@ -25,15 +25,17 @@ process.once('message', async ({ config: received, route }: Extract<ToWorker, { 
   joinWorkers();
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
+  const serving = serve({ config, route, log });
+  process.on('message', async (command: ToWorker) => {
+    if (command.type === 'drain') await serving.then(({ drain }) => drain()).catch(() => {});
+    if (command.type !== 'stop') return;
+    // A start under way finishes first, because requests may have been accepted already.
+    await serving.then(({ stop }) => stop()).catch(() => {});
+    await flushLog(log);
+    process.exit(0);
+  });
   try {
-    const serving = await serve({ config, route, log });
-    process.on('message', async (command: ToWorker) => {
-      if (command.type === 'drain') serving.drain();
-      if (command.type !== 'stop') return;
-      await serving.stop();
-      await flushLog(log);
-      process.exit(0);
-    });
+    await serving;
     await report({ type: 'serving' });
   } catch (error) {
     if (!(error instanceof StartError)) log.error({ err: error }, 'worker cannot start');

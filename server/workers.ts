@@ -22,10 +22,12 @@ const RESTART_DELAY_MS = 500;
 /**
  * Serves in `config.workers` processes that share the port. A process that ends is replaced. The processes share only the database,
  * like instances on several machines.
+ * @param parts.signal completes the start while some workers are still starting, so that those that serve can drain
  * @throws StartError when they cannot start
  */
-export async function serveInWorkers(parts: { config: Config; route: DatabaseRoute; log: Log }): Promise<Serving> {
-  const { config, route, log } = parts;
+export async function serveInWorkers(parts: { config: Config; route: DatabaseRoute; log: Log; signal?: AbortSignal }): Promise<Serving> {
+  const { config, route, log, signal = new AbortController().signal } = parts;
+  const ready = new Set<Worker>();
   const serving = new Set<Worker>();
   const reports = new WorkerReports();
   let draining = false;
@@ -37,7 +39,10 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
     const worker = cluster.fork();
     // A message to a worker that is not ready is lost.
     worker.on('message', (report: FromWorker) => {
-      if (report.type === 'ready') worker.send({ type: 'serve', config, route } satisfies ToWorker);
+      if (report.type === 'ready' && !stopping) {
+        ready.add(worker);
+        worker.send({ type: 'serve', config, route } satisfies ToWorker);
+      }
       if (report.type === 'collect') reports.collect(worker, report.id, serving);
       if (report.type === 'report') reports.take(worker, report.report);
       if (report.type !== 'serving') return;
@@ -50,9 +55,12 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
     });
     return worker;
   };
-  const first = Array.from({ length: config.workers }, startWorker);
+  const first = signal.aborted ? [] : Array.from({ length: config.workers }, startWorker);
+  const started = Promise.all(first.map(whenServing));
+  // A worker that is stopped while it starts ends without having served.
+  started.catch(() => {});
   try {
-    await Promise.all(first.map(whenServing));
+    await Promise.race([started, aborted(signal)]);
   } catch (error) {
     for (const worker of first) worker.process.kill('SIGKILL');
     throw error;
@@ -69,10 +77,13 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
     drain: () => {
       draining = true;
       for (const worker of serving) send(worker, { type: 'drain' });
+      return serving.size > 0;
     },
     stop: async () => {
       stopping = true;
-      await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && stopWorker(worker)));
+      const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+      // One that is not ready has accepted nothing.
+      await Promise.all(workers.map((worker) => stopWorker(worker, ready.has(worker) ? STOP_MS : 0)));
     },
   };
 }
@@ -87,12 +98,18 @@ function whenServing(worker: Worker): Promise<void> {
   });
 }
 
-async function stopWorker(worker: Worker): Promise<void> {
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })));
+
+/** @param maxMs then it is killed */
+async function stopWorker(worker: Worker, maxMs: number): Promise<void> {
   if (worker.isDead()) return;
   const exited = new Promise((resolve) => worker.once('exit', resolve));
-  send(worker, { type: 'stop' });
-  const stopped = await Promise.race([exited.then(() => true), sleep(STOP_MS, false, { ref: false })]);
-  if (!stopped) worker.process.kill('SIGKILL');
+  if (maxMs > 0) send(worker, { type: 'stop' });
+  const stopped = await Promise.race([exited.then(() => true), sleep(maxMs, false, { ref: false })]);
+  if (stopped) return;
+  worker.process.kill('SIGKILL');
+  await exited;
 }
 
 function send(worker: Worker, command: ToWorker): void {

@@ -194,6 +194,8 @@ describe('rejected requests', () => {
       ['invalid_request', 'Authorization Server policy requires PKCE to be used for this request'],
       ['made_up', 'nothing known'],
     ];
+    // Ids are sorted as numbers: 100 is newer than 99.
+    await stage.query("select setval(pg_get_serial_sequence('application_refusals', 'id'), 98)");
     for (const [error, description] of errors)
       await stage.query('insert into application_refusals (client_id, error, description) values ($1, $2, $3)', [
         clientId,

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { request } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from './client.ts';
 import { hasHaproxy, startHaproxy } from './haproxy.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
@@ -99,6 +100,47 @@ test('all workers drain together, including a worker that is replaced meanwhile'
   await sleep(BETWEEN_SIGNALS_MS);
   expect(await service.stop()).toBe(0);
   expect(await refusesConnections(service)()).toBe(true);
+});
+
+describe('a service that is stopped while one of its workers starts', () => {
+  /** Starts a service whose second worker does not get any further until it is continued. */
+  async function startHalf(): Promise<{ service: Service; halted: number; workers: number[] }> {
+    const before = await childrenOf(process.pid);
+    const starting = stage.start({ WORKERS: '2', DRAIN_SECONDS: '3' });
+    let workers: number[] = [];
+    await waitUntil('both workers begin', TIMEOUT_MS, async () => {
+      const added = (await childrenOf(process.pid)).filter((pid) => !before.includes(pid));
+      workers = (await Promise.all(added.map(childrenOf))).flat();
+      return workers.length === 2;
+    });
+    process.kill(workers[1], 'SIGSTOP');
+    const service = await starting;
+    expect(service.output()).not.toContain('"listening"');
+    return { service, halted: workers[1], workers };
+  }
+  const isRunning = (pid: number) => existsSync(`/proc/${pid}`);
+
+  test('drains the worker that serves, and stops the other one once it has started', { timeout: 90_000 }, async () => {
+    const { service, halted, workers } = await startHalf();
+    const keptAlive = service.client();
+    await keptAlive.get('/healthz');
+    const start = performance.now();
+    const stopped = service.stop();
+    await waitUntil('/readyz returns 503', TIMEOUT_MS, drains(service));
+    expect((await keptAlive.get('/api/languages')).status).toBe(200);
+    process.kill(halted, 'SIGCONT');
+    expect(await stopped).toBe(0);
+    expect(performance.now() - start).toBeGreaterThan(2_900);
+    expect(service.output()).toContain('draining');
+    expect(workers.filter(isRunning)).toEqual([]);
+  });
+
+  test('leaves no worker behind that does not get any further', { timeout: 90_000 }, async () => {
+    const { service, workers } = await startHalf();
+    expect(await service.stop()).toBe(0);
+    expect(service.output()).toContain('"stopped"');
+    expect(workers.filter(isRunning)).toEqual([]);
+  });
 });
 
 if (!hasHaproxy) console.warn('\n!! The test with HAProxy is skipped: on Debian, apt-get install haproxy\n');

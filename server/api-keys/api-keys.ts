@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
@@ -6,6 +5,7 @@ import { MAX_API_KEYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
+import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest, randomSecret } from '../secrets.ts';
 
@@ -92,7 +92,7 @@ export class ApiKeys {
   async usage({ id: userId }: Account, id: string): Promise<Output<'apiKeyUsage'>> {
     const { ApiKey } = await this.#database.orm();
     if (!(await ApiKey.findOne({ attributes: ['id'], where: { id, userId }, raw: true }))) throw new Fault('api_key_not_found');
-    const days = await readUsage(this.#database.core, id);
+    const days = await readUsage(this.#database.reader, id);
     return { total: days.reduce((sum, { calls }) => sum + calls, 0), days };
   }
 
@@ -162,6 +162,6 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Served[] {
 }
 
 /** Returns the calls of a key in the last 30 UTC days, oldest first. */
-async function readUsage(core: pg.Pool, id: string): Promise<UsageDay[]> {
-  return (await core.query<UsageDay>({ name: 'api-key-usage', text: USAGE, values: [id] })).rows;
+async function readUsage(reader: Reader, id: string): Promise<UsageDay[]> {
+  return (await reader.query<UsageDay>({ name: 'api-key-usage', text: USAGE, values: [id] })).rows;
 }

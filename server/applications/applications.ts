@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type pg from 'pg';
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
@@ -8,6 +7,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
 import type { Database, Query } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
+import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest } from '../secrets.ts';
 import { configure, newClientSecret, remedyFor } from './configuration.ts';
@@ -22,9 +22,9 @@ export function isApplicationId(clientId: string): boolean {
 
 /** The OAuth and OpenID Connect clients of developers. Another account's application is not found. */
 export class Applications {
-  readonly #database: Pick<Database, 'core' | 'orm'>;
+  readonly #database: Pick<Database, 'core' | 'currentReader' | 'orm'>;
 
-  constructor(database: Pick<Database, 'core' | 'orm'>) {
+  constructor(database: Pick<Database, 'core' | 'currentReader' | 'orm'>) {
     this.#database = database;
   }
 
@@ -108,28 +108,16 @@ export class Applications {
 
   /** Returns the last hundred requested, completed and ended sign-ins, newest first. @throws Fault application_not_found */
   async logs(account: Account, id: string): Promise<Output<'clientLogs'>> {
-    const { Application } = await this.#database.orm();
-    const application = await Application.findOne({
-      where: { id, userId: account.id },
-      include: [
-        {
-          association: 'log',
-          attributes: ['id', 'action', 'email', 'createdAt', 'clientId'],
-          order: [['id', 'desc']],
-          limit: MAX_LOG_ENTRIES,
-          separate: true,
-        },
-      ],
-    });
-    if (!application) throw new Fault('application_not_found');
-    const { log = [] } = application;
-    return log.map((entry) => ({ id: entry.id, action: entry.action, email: entry.email, createdAt: entry.createdAt.toISOString() }));
+    const { clientId } = await this.get(account, id);
+    const reader = await this.#database.currentReader();
+    const { rows } = await reader.query<LogRow>({ name: 'application-log', text: LOG, values: [clientId, MAX_LOG_ENTRIES] });
+    return rows.map(({ at, ...entry }) => ({ ...entry, createdAt: at.toISOString() }));
   }
 
   /** Returns the last rejected requests, newest first, each with what to change. @throws Fault application_not_found */
   async refusals(account: Account, applicationId: string): Promise<Output<'clientRefusals'>> {
     const { clientId } = await this.get(account, applicationId);
-    const refusals = await readRefusals(this.#database.core, clientId, MAX_LOG_ENTRIES);
+    const refusals = await readRefusals(await this.#database.currentReader(), clientId, MAX_LOG_ENTRIES);
     return refusals.map(({ id, at, error, description }) => {
       const remedy = remedyFor({ error, description });
       return { id, createdAt: at.toISOString(), error, description, remedy };
@@ -241,7 +229,12 @@ const END_GRANTS = `
 with ended as (delete from oidc_records where kind = 'Grant' and client_id = $1 returning id)
 delete from oidc_records where grant_id = any(array(select id from ended))`;
 
-const REFUSALS = 'select id::text, at, error, description from application_refusals where client_id = $1 order by id desc limit $2';
+// The id of the output is a text, which does not sort as a number.
+const LOG = 'select a.id::text, action, email, at from audit_log a where client_id = $1 order by a.id desc limit $2';
+
+type LogRow = { id: string; action: string; email: string | null; at: Date };
+
+const REFUSALS = 'select r.id::text, at, error, description from application_refusals r where client_id = $1 order by r.id desc limit $2';
 
 /** A rejected request of a client, with the error code and description of the response. */
 type Refusal = { id: string; at: Date; error: string; description: string };
@@ -262,7 +255,7 @@ async function removeRefusals(query: Query, clientId: string): Promise<void> {
 }
 
 /** Returns the last rejected requests of a client, newest first. */
-async function readRefusals(core: pg.Pool, clientId: string, limit: number): Promise<Refusal[]> {
-  const { rows } = await core.query<Refusal>({ name: 'application-refusals', text: REFUSALS, values: [clientId, limit] });
+async function readRefusals(reader: Reader, clientId: string, limit: number): Promise<Refusal[]> {
+  const { rows } = await reader.query<Refusal>({ name: 'application-refusals', text: REFUSALS, values: [clientId, limit] });
   return rows;
 }

@@ -1,4 +1,4 @@
-import { type CreationOptional, DataTypes, type NonAttribute, Op, type Sequelize } from 'sequelize';
+import { type CreationOptional, DataTypes, Op, type Sequelize } from 'sequelize';
 import type { Authentication } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
@@ -85,7 +85,6 @@ export interface Application extends Entity<Application> {
   pkceRequired: CreationOptional<boolean>;
   scopes: CreationOptional<(IdentityScope | ResourceScope)[]>;
   createdAt: CreationOptional<Date>;
-  log?: NonAttribute<AuditEntry[]>;
 }
 
 /** An API key; the key itself is stored as its SHA-256 only. */
@@ -154,8 +153,6 @@ const { ARRAY, BIGINT, BLOB, BOOLEAN, DATE, JSONB, TEXT, UUID } = DataTypes;
 /** Defines the models on a connection: of User and its attribute createdAt the table is users and the column created_at. */
 export function defineModels(sequelize: Sequelize) {
   const models = { ...defineAccounts(sequelize), ...defineSessions(sequelize), ...defineRecords(sequelize) };
-  const { Application, AuditEntry } = models;
-  Application.hasMany(AuditEntry, { as: 'log', sourceKey: 'clientId', foreignKey: 'clientId', constraints: false });
   /** A time by the clock of the database, as an SQL expression. */
   const time = (sql: string) => sequelize.literal(sql) as unknown as Date;
   return { sequelize, Op, time, ...models };

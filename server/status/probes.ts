@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { READ_ONLY_CAUSE } from '../db/client.ts';
+import type { Reader } from '../db/read-replica.ts';
 import type { Log } from '../log.ts';
 
 /** @property at on the clock of performance.now(), which no one can set */
@@ -233,9 +234,12 @@ select (select min(minute) from probes) as since, (select avg(response_ms) from 
 /** The measurements that the service takes of itself. */
 export class StatusStore {
   readonly #core: pg.Pool;
+  readonly #reader: Reader;
 
-  constructor(core: pg.Pool) {
+  /** @param reader of the history, which may be a minute late */
+  constructor(core: pg.Pool, reader: Reader = core) {
     this.#core = core;
+    this.#reader = reader;
   }
 
   /** Resolves when PostgreSQL responds and accepts writes. */
@@ -263,7 +267,7 @@ export class StatusStore {
   }
 
   async history(): Promise<History> {
-    const [{ incidents, ...history }] = (await this.#core.query({ name: 'status-history', text: HISTORY })).rows;
+    const [{ incidents, ...history }] = (await this.#reader.query<History>({ name: 'status-history', text: HISTORY })).rows;
     return {
       ...history,
       // JSON has no dates.

@@ -30,7 +30,10 @@ export class Visitors {
     const masked = !this.#showsAddresses(await findManaged(await this.#database.orm(), email, query.id));
     // A search, and the order of the addresses, would reveal what is masked.
     if (masked && (query.search !== '' || query.sort === 'email')) throw new Fault('proof_needed', { field: 'search' });
-    const { visitors, ...rest } = await readVisitors(this.#database.core, { ...query, search: query.search.toLowerCase() });
+    const { visitors, ...rest } = await readVisitors(await this.#database.currentReader(), {
+      ...query,
+      search: query.search.toLowerCase(),
+    });
     return { ...rest, masked, visitors: visitors.map((row) => present(masked ? { ...row, email: maskEmail(row.email) } : row)) };
   }
 
@@ -149,7 +152,7 @@ type Page = {
 
 /** Returns one page of the visitors of a website. */
 async function readVisitors(
-  core: pg.Pool,
+  reader: Reader,
   { id, search, sort, order, page }: Query,
 ): Promise<{ total: number; complete: boolean; visitors: VisitorRow[] }> {
   const query = {
@@ -157,7 +160,7 @@ async function readVisitors(
     text: listStatement({ sort, order }),
     values: [id, search, (page - 1) * VISITORS_PAGE],
   };
-  const [{ visitors, ...rest }] = (await core.query<Page>(query)).rows;
+  const [{ visitors, ...rest }] = (await reader.query<Page>(query)).rows;
   return { ...rest, visitors: visitors.map((row) => ({ ...row, firstAt: new Date(row.firstAt), lastAt: new Date(row.lastAt) })) };
 }
 
