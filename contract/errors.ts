@@ -103,7 +103,7 @@ export const errors = {
   },
   passkey_required: {
     status: 403,
-    message: 'The website accepts only a passkey.',
+    message: 'Only a passkey is accepted for this sign-in.',
     hint: 'Sign in with a passkey. Without one, request a sign-in email: after its link or code you can create one.',
   },
   admin_disabled: {

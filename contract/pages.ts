@@ -118,8 +118,17 @@ export type SignInBoot = {
 /** The field of step 1 that the browser fills in with a token of the Email Verification Protocol. */
 export const VERIFICATION_FIELD = 'email_verification_token';
 
-/** `options`: null where passkeys cannot be used; `forwardUrl`: where the new passkey signs in; `again`: the sign-in page. */
-export type RequiredPasskey = { email: string; options: PasskeyCreationOptions | null; forwardUrl: string; again: string };
+/**
+ * `options`: null where passkeys cannot be used; `forwardUrl`: where the new passkey signs in; `again`: the sign-in page; `interaction`:
+ * of an authorization request, instead of `forwardUrl`.
+ */
+export type RequiredPasskey = {
+  email: string;
+  options: PasskeyCreationOptions | null;
+  forwardUrl: string;
+  again: string;
+  interaction?: string;
+};
 
 /** PublicKeyCredentialCreationOptionsJSON of WebAuthn Level 3. */
 export type PasskeyCreationOptions = Record<string, unknown>;

@@ -55,6 +55,7 @@ export const PasskeyRegistration = z.object({
   forward_url: SignInDestination.shape.forward_url.meta({
     description: 'Signs in with the new passkey too, where a website accepts nothing else',
   }),
+  interaction: SignInDestination.shape.interaction.meta({ description: 'The same for the page of an authorization request: its id' }),
 });
 export const PasskeyRegistered = Done.extend({
   name: z.string(),

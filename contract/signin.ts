@@ -141,6 +141,7 @@ const AddPasskeyResponse = z.object({
     }),
     forwardUrl: z.string().meta({ description: 'For registerPasskey, which then signs in' }),
     again: z.string().meta({ description: 'The sign-in page, to begin again' }),
+    interaction: z.string().optional().meta({ description: 'For registerPasskey instead of forwardUrl, for an authorization request' }),
   }),
 });
 export const CodeResponse = z.union([

@@ -1,10 +1,12 @@
 import { createLocalJWKSet, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FindKey, splitToken, verifyToken } from '../server/email-verification/token.ts';
+import { openAuthenticator } from './authenticator.ts';
 import { Client, type HttpResponse } from './client.ts';
 import { bindEvt, newTokenKey, type TokenKey } from './email-issuer.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { readMetrics } from './metrics-text.ts';
+import { bootOf } from './oidc-driver.ts';
 import { addWebsite, freshAddress, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';
 import { type RequestChanges, signTokenRequest } from './token-request.ts';
 import { freePort } from './waiting.ts';
@@ -159,9 +161,8 @@ describe('the accounts endpoint', () => {
 });
 
 describe('a token request', () => {
-  test('gets a token that a relying party accepts', async () => {
-    const email = freshAddress();
-    const client = await signIn(email);
+  /** Requests a token and verifies it as a relying party. */
+  async function expectToken(client: Client, email: string): Promise<void> {
     const response = await requestToken(client, email);
     expect([response.status, response.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     const evt = response.json.issuance_token.replace(/~$/, '');
@@ -172,6 +173,28 @@ describe('a token request', () => {
     const expected = { issuer: service.url, email, origin, nonce, now: Date.now() };
     await verifyToken(splitToken(`${evt}~${keyBinding}`), expected, await publishedKeys());
     expect(await issuances(email)).toBe(1);
+  }
+
+  test('gets a token that a relying party accepts', async () => {
+    const email = freshAddress();
+    await expectToken(await signIn(email), email);
+  });
+
+  test('gets one in a browser that has signed in with a passkey only, without an email', async () => {
+    const [first, email] = [service.client(), freshAddress()];
+    const authenticator = openAuthenticator({ origin: service.url });
+    await first.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/`, require: 'passkey' });
+    const { options } = bootOf(await first.get((await stage.mailbox.waitFor(email)).link)).addPasskey ?? {};
+    const credential = authenticator.create(options as Parameters<typeof authenticator.create>[0]);
+    expect((await first.post('/api/auth/passkey/registration', { credential })).status).toBe(200);
+
+    const client = service.client();
+    expect((await requestToken(client, email)).json.error).toBe('authentication_required');
+    const { challenge } = (await client.post('/api/auth/passkey/challenge')).json;
+    const signedIn = await client.post('/api/auth/passkey', { credential: authenticator.get(challenge), forward_url: `https://${shop}/` });
+    expect([signedIn.status, settingOf(signedIn)]).toEqual([200, expect.stringContaining('SameSite=None')]);
+    expect((await accountsOf(client)).json.accounts).toEqual([{ id: email, name: email, email }]);
+    await expectToken(client, email);
   });
 
   test('keeps the capital letters with which the address was typed, as the browser expects it', async () => {

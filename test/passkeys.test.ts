@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthenticator, SYNCED, VERIFIED } from './authenticator.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { allow, answerOf, begin, exchangeCode, follow, REDIRECT } from './oidc-client.ts';
+import { allow, answerOf, begin, continueByLink, exchangeCode, follow, REDIRECT } from './oidc-client.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
@@ -243,6 +243,84 @@ test.each([
   expect(await stage.query("select client_id from audit_log where email = $1 and action = 'signed_in_passkey'", [email])).toEqual([
     { client_id: clientId },
   ]);
+});
+
+describe('a client of OpenID Connect that requests a passkey by acr_values', () => {
+  let clientId: string;
+  beforeAll(async () => {
+    const developer = await signInDeveloper(stage, service);
+    clientId = (await developer.client.post('/api/clients', { name: 'Bank', redirectUris: [REDIRECT] })).json.clientId;
+  });
+
+  const requestWith = (client: Client, acr_values: string, more: Record<string, string> = {}) =>
+    begin(client, { clientId, parameters: { acr_values, ...more } });
+  type Begun = Awaited<ReturnType<typeof begin>>;
+  /** Returns the claims of the ID token of a request whose sign-in is complete. */
+  async function claimsAt(client: Client, begun: Begun, redirectUrl: string) {
+    const continued = await follow(client, await client.get(redirectUrl));
+    const { code } = answerOf(await allow(client, continued));
+    const { id_token } = (await exchangeCode(client, begun, code)).json;
+    return JSON.parse(Buffer.from(id_token.split('.')[1], 'base64url').toString());
+  }
+
+  test('finds the classes in the metadata', async () => {
+    const metadata = (await service.client().get('/.well-known/openid-configuration')).json;
+    expect(metadata.acr_values_supported).toEqual(['urn:emailauth:acr:email', 'phr', 'phrh']);
+  });
+
+  test.each([
+    ['phrh', 'hwk', VERIFIED],
+    ['phr', 'swk', SYNCED],
+  ])('receives the class %s with %s, also when the person was signed in by email before', async (acr, method, flags) => {
+    const { client, email, authenticator } = await addPasskey({ flags });
+    const before = await begin(client, { clientId });
+    expect((await exchangeCode(client, before, (await continueByLink(stage, client, before, email)).code)).status).toBe(200);
+    const silent = await requestWith(client, 'phr', { prompt: 'none' });
+    expect(answerOf(silent.page).error).toBe('login_required');
+    const begun = await requestWith(client, 'urn:example:unknown phr phrh');
+    expect(bootOf(begun.page.text).steps).toMatchObject({ passkeyOnly: true, oneClick: [] });
+    const again = await client.post('/api/auth/validate-key', { email, key: client.cookies.get('auth_key'), interaction: begun.uid });
+    expect(again.json.code).toBe('passkey_required');
+    const credential = authenticator.get(bootOf(begun.page.text).passkey.challenge);
+    const { redirectUrl } = (await client.post('/api/auth/passkey', { credential, interaction: begun.uid })).json;
+    expect(await claimsAt(client, begun, redirectUrl)).toMatchObject({ email, acr, amr: [method, 'user'] });
+    // The session of this browser has the class: the next request needs no other sign-in.
+    const next = await requestWith(client, 'phr', { prompt: 'none' });
+    expect(answerOf(next.page)).toMatchObject({ error: null, code: expect.stringMatching(/./) });
+  });
+
+  test('makes a person without a passkey add one after the email, which signs in', async () => {
+    const client = service.client();
+    const email = freshAddress();
+    const begun = await requestWith(client, 'phr');
+    await client.post('/api/auth/domain-auth', { email, interaction: begun.uid });
+    const { options, interaction, again } = bootOf((await client.get((await stage.mailbox.waitFor(email)).link)).text).addPasskey;
+    expect([interaction, new URL(again).pathname]).toEqual([begun.uid, `/oauth/interaction/${begun.uid}`]);
+    expect(await stage.query('select 1 from tokens where email = $1', [email])).toEqual([]);
+    const credential = createAuthenticator().create(options);
+    const created = await client.post('/api/auth/passkey/registration', { credential, interaction });
+    expect(await claimsAt(client, begun, created.json.redirectUrl)).toMatchObject({ email, acr: 'phrh', amr: ['hwk', 'user'] });
+    const actions = await stage.query('select action, client_id from audit_log where email = $1 order by id', [email]);
+    expect(actions).toEqual(
+      expect.arrayContaining([
+        { action: 'address_proven', client_id: clientId },
+        { action: 'passkey_added', client_id: null },
+        { action: 'signed_in_passkey', client_id: clientId },
+      ]),
+    );
+    expect(actions.map(({ action }) => action)).not.toContain('application_signed_in');
+  });
+
+  test('is signed in by email for unknown classes, and for a list that accepts the email too', async () => {
+    for (const acr_values of ['urn:example:unknown', 'phr urn:emailauth:acr:email']) {
+      const client = service.client();
+      const begun = await requestWith(client, acr_values);
+      const { code } = await continueByLink(stage, client, begun, freshAddress());
+      const { id_token } = (await exchangeCode(client, begun, code)).json;
+      const claims = JSON.parse(Buffer.from(id_token.split('.')[1], 'base64url').toString());
+      expect(claims).toMatchObject({ acr: 'urn:emailauth:acr:email', amr: ['otp'] });
+    }
+  });
 });
 
 /** Returns a credential of an authenticator that behaves differently once. */

@@ -12,7 +12,7 @@ const AUDITED = {
   opened: info('The visitor opened the link or entered the code, and went back to the website with a token.'),
   'opened code': info('The visitor entered the code, and went back to the website with a token.'),
   address_proven: info(
-    'The visitor opened the link or entered the code. The website accepts only a passkey, so the page asks the visitor to add one; there is no token yet.',
+    'The visitor opened the link or entered the code. Only a passkey is accepted, so the page asks the visitor to add one; there is no token yet.',
   ),
   remembered: info('A remembered account signed in without an email, and went back to the website with a token.'),
   passkey: info('The visitor signed in with a passkey, without an email, and went back to the website with a token.'),

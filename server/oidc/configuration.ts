@@ -7,7 +7,18 @@ import { digest, type SecretKeys } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
 import { type RegistrationParts, registrationConfiguration, resourceScopesOf } from './client-rules.ts';
 import { clientKindOf, type OpenIdClients } from './clients.ts';
-import { CLAIMS, CONSENT_SECONDS, claimsOf, EMAIL_ACR, existingGrant, pairwiseSubject, sectorOf, type WithLocale } from './grants.ts';
+import {
+  acrValuesOf,
+  asksForPasskey,
+  CLAIMS,
+  CONSENT_SECONDS,
+  claimsOf,
+  existingGrant,
+  isPasskeyAcr,
+  pairwiseSubject,
+  sectorOf,
+  type WithLocale,
+} from './grants.ts';
 import type { ProviderPages } from './pages.ts';
 import type { RecordsStore } from './store.ts';
 
@@ -82,7 +93,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     cookies: { names: cookieNames(secure), long: cookie, short: { ...cookie, path: undefined }, keys: [] },
     scopes: [...IDENTITY_SCOPES],
     claims: CLAIMS,
-    acrValues: [EMAIL_ACR],
+    acrValues: acrValuesOf(publicUrl),
     // Clients that read the ID token only need the address in it.
     conformIdTokenClaims: false,
     subjectTypes: ['public', 'pairwise'],
@@ -98,7 +109,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
       claims: (_use, scope) => claimsOf(core, { email, locale: (oidc.entities.Grant as WithLocale | undefined)?.locale }, scope),
     }),
     loadExistingGrant: (ctx) => existingGrant(ctx, parts.store),
-    interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library) },
+    interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library, publicUrl) },
     features: { ...FEATURES, ...registration.features, ...pages.features, resourceIndicators: resourcesOf(publicUrl, library) },
     extraTokenClaims: (_, token) => grantClaimOf(token),
     issueRefreshToken: (_, client, source) =>
@@ -148,9 +159,12 @@ const ALGORITHMS = {
 } as const satisfies Configuration['enabledJWA'];
 
 /** Returns the prompts in the order in which they are checked: select_account, login, consent. */
-function policyOf({ interactionPolicy: { base, Check, Prompt } }: Library) {
+function policyOf({ interactionPolicy: { base, Check, Prompt } }: Library, publicUrl: string) {
   const policy = base();
   policy.add(new Prompt({ name: 'select_account', requestable: true }), 0);
+  const needsPasskey = ({ oidc: { acr, params } }: KoaContextWithOIDC) =>
+    asksForPasskey(params?.acr_values, publicUrl) && !isPasskeyAcr(acr);
+  policy.get('login')?.checks.add(new Check('passkey_needed', 'the application accepts only a passkey', 'login_required', needsPasskey));
   const checks = policy.get('consent')?.checks;
   checks?.remove('native_client_prompt');
   checks?.add(new Check('unverified_program', 'the person has to confirm a program on a device', 'interaction_required', isUnverified), 1);

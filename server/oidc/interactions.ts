@@ -16,7 +16,7 @@ import type { Conditions } from '../signin/methods.ts';
 import type { InteractionTargets, SignInMethod } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
-import { AMR, EMAIL_ACR, grantConsent, type Interaction } from './grants.ts';
+import { ACR, AMR, asksForPasskey, grantConsent, type Interaction, isPasskeyAcr } from './grants.ts';
 import { applicationTarget, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './store.ts';
 
@@ -69,7 +69,7 @@ export class Interactions {
       redirectUri: await this.#redirectUriOf(params),
       url: this.#parts.publicUrl + interactionPath(uid),
       tokenHost: Object.fromEntries(METHODS.map((method) => [method, tokenMark(uid, method)])) as Record<SignInMethod, string>,
-      conditions: conditionsOf({ params, prompt }),
+      conditions: this.#conditionsOf({ params, prompt }),
     };
   }
 
@@ -154,8 +154,13 @@ export class Interactions {
     )
       return false;
     const signedIn = await spendToken(this.#parts.core, uid, digest(token), digest(attempt));
-    const { maxAge } = conditionsOf(interaction);
-    if (!signedIn || (signedIn.method === 'remembered' && maxAge !== null && signedIn.age >= maxAge)) return false;
+    const { maxAge, passkey } = this.#conditionsOf(interaction);
+    if (
+      !signedIn ||
+      (passkey && !isPasskeyAcr(ACR[signedIn.method])) ||
+      (signedIn.method === 'remembered' && maxAge !== null && signedIn.age >= maxAge)
+    )
+      return false;
     const { email, method } = signedIn;
     const names = cookieNames(this.#parts.secure);
     const cookies = parse(request.headers.cookie ?? '');
@@ -166,13 +171,20 @@ export class Interactions {
     const locale = pageLanguage(request, params.ui_locales);
     // A remembered account was authenticated when its address was proven.
     const ts = method === 'remembered' ? { ts: Math.floor(Date.now() / 1000 - signedIn.age) } : {};
-    const login = { accountId: email, acr: EMAIL_ACR, amr: [...AMR[method]], ...ts };
+    const login = { accountId: email, acr: ACR[method], amr: [...AMR[method]], ...ts };
     const payload = { ...interaction, result: { select_account: {}, login, locale }, ...(!isSame && { session: undefined }) };
     interactionResults.set(request, { uid, payload });
     const kept = Object.entries(cookies).filter(([name]) => name !== names.resume && (isSame || name !== names.session));
     request.headers.cookie = [...kept, [names.resume, uid]].map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`).join('; ');
     request.url = new URL(returnTo).pathname;
     return true;
+  }
+
+  /** Returns what an application asks of the authentication (OpenID Connect Core §3.1.2.1: prompt=login, max_age, acr_values). */
+  #conditionsOf({ params, prompt }: Pick<Interaction, 'params' | 'prompt'>): Conditions {
+    const passkey = asksForPasskey(params.acr_values, this.#parts.publicUrl);
+    if (prompt.reasons.includes('login_prompt')) return { maxAge: 0, passkey };
+    return { maxAge: params.max_age === undefined ? null : Number(params.max_age), passkey };
   }
 
   async #pageOf(provider: Provider, request: IncomingMessage, interaction: Interaction, posted: Posted | undefined): Promise<SignInPage> {
@@ -194,16 +206,10 @@ export class Interactions {
       chooseAccount: prompt.name === 'select_account',
     };
     const ofInteraction = { kind: 'oidc', mark: tokenMark(uid, 'email') } as const;
-    const conditions = conditionsOf(interaction);
+    const conditions = this.#conditionsOf(interaction);
     const page = { base: interactionPath(uid), query: queryOf(request), language, target: ofInteraction, conditions, hint, posted };
     return { language, target, authorization, steps: await this.#parts.readSteps(request, page) };
   }
-}
-
-/** Returns how new the authentication has to be that an application requests (OpenID Connect Core §3.1.2.1: prompt=login, max_age). */
-function conditionsOf({ params, prompt }: Pick<Interaction, 'params' | 'prompt'>): Conditions {
-  if (prompt.reasons.includes('login_prompt')) return { maxAge: 0, passkey: false };
-  return { maxAge: params.max_age === undefined ? null : Number(params.max_age), passkey: false };
 }
 
 /** Returns the scopes that a consent prompt is about. */

@@ -106,7 +106,7 @@ export function passkeyRoutes(passkeys: Passkeys, own: OwnPasskeys): Served[] {
     }),
     serve('registerPasskey', (input, caller) => {
       const registered = passkeys.register(input, browserOf(caller), caller.cookies);
-      return input.forward_url === undefined ? registered : countSignIn('passkey', registered);
+      return (input.forward_url ?? input.interaction) ? countSignIn('passkey', registered) : registered;
     }),
     serve('listPasskeys', (_, { account }) => own.list(account)),
     serve('passkeyOptions', (_, { account, cookies }) => own.options(account, cookies)),

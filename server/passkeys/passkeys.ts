@@ -96,9 +96,8 @@ export class Passkeys {
       await store.reportClone(passkey.email);
       throw new Fault('bad_passkey');
     }
-    const method = passkey.deviceType === 'singleDevice' ? 'hardware' : 'synced';
     const waiting = attempt === undefined ? null : await this.#waitingAttempt(attempt, passkey.email);
-    const target = waiting ? null : await tokenTargetOf(this.#parts, input, method);
+    const target = waiting ? null : await tokenTargetOf(this.#parts, input, methodOf(passkey.deviceType));
     const token = randomSecret();
     const { key, selector, verifier } = createAuthKey();
     const email = await store.signIn({
@@ -166,9 +165,9 @@ export class Passkeys {
     }
   }
 
-  /** Returns what the page needs on which a visitor adds a passkey, after an email, to sign in to a website that accepts nothing else. */
-  async require(cookies: Cookies, { email, forwardUrl, again }: AddressProven): Promise<RequiredPasskey> {
-    return { email, options: await this.options(cookies, email), forwardUrl, again };
+  /** Returns what the page needs on which a visitor adds a passkey, after an email, to sign in where nothing else is accepted. */
+  async require(cookies: Cookies, { email, forwardUrl, again, interaction }: AddressProven): Promise<RequiredPasskey> {
+    return { email, options: await this.options(cookies, email), forwardUrl, again, interaction };
   }
 
   /** Returns the options with which a passkey is added to an address that was proven; null where passkeys cannot be used. */
@@ -202,14 +201,12 @@ export class Passkeys {
    * @throws Fault passkey_expired, bad_passkey, bad_forward_url, rate_limited
    */
   async register(
-    { credential, language, forward_url }: Parsed<'registerPasskey'>,
+    { credential, language, ...destination }: Parsed<'registerPasskey'>,
     browser: Browser,
     cookies: Cookies,
   ): Promise<Output<'registerPasskey'>> {
     const { store, outbox, limits } = this.#parts;
     limits.refuseBlocked('failed_passkeys', browser.clientAddress);
-    const target = forward_url === undefined ? null : await tokenTargetOf(this.#parts, { forward_url }, 'synced');
-    const token = randomSecret();
     const { hash, value } = this.#read('create', credential.response.clientDataJSON, cookies);
     const { email, userHandle } = value as CreationChallenge;
     const created = await this.#verifyNew(credential);
@@ -218,6 +215,9 @@ export class Passkeys {
       throw new Fault('bad_passkey');
     }
     const { aaguid, credential: key, credentialDeviceType, credentialBackedUp } = created;
+    const signsIn = destination.forward_url !== undefined || destination.interaction !== undefined;
+    const target = signsIn ? await tokenTargetOf(this.#parts, destination, methodOf(credentialDeviceType)) : null;
+    const token = randomSecret();
     const [id, mailId, device] = [uuid(), uuid(), await deviceNamesOf(browser.userAgent)];
     const name = await nameOf(aaguid, browser);
     const data: Record<string, string> = device ? { device } : {};
@@ -235,7 +235,7 @@ export class Passkeys {
       aaguid,
       name,
       mail: { id: mailId, language, data, leaseSeconds: FIRST_LEASE_SECONDS },
-      signIn: target && { tokenHash: digest(token), domain: target.domain, host: target.host, browser: digest(browser.attempt) },
+      signIn: target && { ...target, tokenHash: digest(token), browser: digest(browser.attempt) },
     });
     if (!added) throw new Fault('passkey_expired');
     outbox.handOver({ id: mailId, kind: 'passkey_added', recipient: email, language, data, requestId: browser.requestId });
@@ -291,6 +291,9 @@ export function rpIdOf(publicUrl: string, set: string | null): string | null {
   const { hostname } = new URL(publicUrl);
   return isIP(hostname) > 0 || hostname.startsWith('[') ? null : (set ?? hostname);
 }
+
+/** Returns the method of a sign-in with a passkey. */
+const methodOf = (deviceType: StoredPasskey['deviceType']) => (deviceType === 'singleDevice' ? 'hardware' : 'synced');
 
 const ID = /^[0-9a-f-]{36}$/;
 

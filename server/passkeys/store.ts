@@ -52,7 +52,7 @@ export type NewPasskey = {
   name: string;
   mail: { id: string; language: string; data: Record<string, string>; leaseSeconds: number };
   /** The token with which the visitor goes on; null: nobody is signed in. */
-  signIn: { tokenHash: Buffer; domain: string | null; host: string | null; browser: Buffer } | null;
+  signIn: { tokenHash: Buffer; domain: string | null; clientId: string | null; host: string | null; browser: Buffer } | null;
 };
 
 /** The attempt of a program that waits for its authorization code. */
@@ -101,7 +101,7 @@ const OF_ADDRESS = `
 select id, credential_id as "credentialId", user_handle as "userHandle", transports from passkeys where email = $1 order by created_at`;
 
 // All passkeys of an address have one user handle, since an authenticator keeps one passkey for each. $1…$12: the columns, $13…$16: the
-// email, $17…$20: hash of the token, its domain, host and browser.
+// email, $17…$21: hash of the token, its domain, host and browser, and client_id.
 const ADD = `
 with challenge as (insert into passkey_challenges (hash) values ($1) on conflict do nothing returning hash),
 added as (
@@ -116,10 +116,10 @@ issued as (
   select $17, $18, $19, email, $20, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.passkey}' from added where $17::bytea is not null
 ),
 audit as (
-  insert into audit_log (action, email, domain)
-  select 'passkey_added', email, null from added
+  insert into audit_log (action, email, domain, client_id)
+  select 'passkey_added', email, null, null from added
   union all
-  select 'signed_in_passkey', email, $18 from added where $17::bytea is not null
+  select 'signed_in_passkey', email, $18, $21 from added where $17::bytea is not null
 )
 insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
 select $13, 'passkey_added', email, $14, $15, now() + make_interval(secs => $16), now() + interval '2 days' from added`;
@@ -178,7 +178,7 @@ export class PasskeyStore {
       values: [
         ...values,
         ...[aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds],
-        ...[signIn?.tokenHash ?? null, signIn?.domain ?? null, signIn?.host ?? null, signIn?.browser ?? null],
+        ...[signIn?.tokenHash ?? null, signIn?.domain ?? null, signIn?.host ?? null, signIn?.browser ?? null, signIn?.clientId ?? null],
       ],
     });
     return rowCount === 1;

@@ -207,8 +207,10 @@ export class SignInForms {
   async #goOn(post: Post, output: { redirectUrl: string } | { addPasskey: RequiredPasskey }): Promise<void> {
     if ('redirectUrl' in output) return this.#leave(post, output.redirectUrl);
     const { forwardUrl } = output.addPasskey;
-    const target = await this.#parts.pages.targetOf(forwardUrl);
-    this.#parts.sendPage(post.response, { language: post.language, target, addPasskey: output.addPasskey });
+    const { pages, interactionPage, sendPage } = this.#parts;
+    const { uid, request, response, language } = post;
+    const target = uid ? (await interactionPage(request, uid)).page.target : await pages.targetOf(forwardUrl);
+    sendPage(response, { language, target, addPasskey: output.addPasskey });
   }
 
   /**

@@ -34,6 +34,9 @@ export function conditionsOf({ max_age, require }: Parameters): Conditions {
   return { maxAge: max_age ?? null, passkey: require === 'passkey' };
 }
 
+/** The conditions of an attempt whose address is proven before a passkey is added. */
+export const PASSKEY_ONLY = 'require=passkey';
+
 /** Returns the parameters of the sign-in page for the conditions of a call, as an attempt keeps them; null when there are none. */
 export function conditionsQuery({ max_age, require }: Parameters): string | null {
   const query = new URLSearchParams();
@@ -43,7 +46,7 @@ export function conditionsQuery({ max_age, require }: Parameters): string | null
 }
 
 /** Returns the SQL condition that an attempt needs a passkey after its email. @param conditions the column, as SQL */
-export const needsPasskey = (conditions: string) => `coalesce(${conditions} like '%require=passkey', false)`;
+export const needsPasskey = (conditions: string) => `coalesce(${conditions} like '%${PASSKEY_ONLY}', false)`;
 
 /** Returns the conditions in the query of a page, or the name of the first parameter with a wrong value. */
 export function readConditions({ max_age, require }: Record<string, string | string[]>): Parameters | 'max_age' | 'require' {

@@ -12,8 +12,11 @@ import { withToken } from './target.ts';
 /** A visitor who signed in: what the page may remember, and where it goes. */
 export type SignedIn = { email: string; authKey: string; redirectUrl: string };
 
-/** A visitor who proved the address to a website that accepts only a passkey. `again`: the sign-in page. */
-export type AddressProven = { email: string; authKey: string; redirectUrl: null; forwardUrl: string; again: string };
+/**
+ * A visitor who proved the address to a website or an application that accepts only a passkey. `again`: the sign-in page; `interaction`:
+ * the authorization request of the application.
+ */
+export type AddressProven = { email: string; authKey: string; redirectUrl: null; forwardUrl: string; again: string; interaction?: string };
 
 /** Offers a passkey after a sign-in by email (server/passkeys). */
 export type PasskeyOffers = {
@@ -34,7 +37,14 @@ type Opening = OpenedBy & {
   verifier: Buffer;
   label: string;
 };
-type Opened = { email: string; language: string; forwardUrl: string; conditions: string | null; passkeyFirst: boolean };
+type Opened = {
+  email: string;
+  language: string;
+  forwardUrl: string;
+  conditions: string | null;
+  passkeyFirst: boolean;
+  ofApplication: boolean;
+};
 
 /** How long a batch waits for more openings under load. */
 const BATCH_DELAY_MS = 4;
@@ -79,10 +89,10 @@ remembered as (
 ),
 audit as (
   insert into audit_log (action, email, domain, client_id, seconds)
-  select case when kind = 'oidc' then 'application_signed_in' when passkey_first then 'address_proven' else 'signed_in' end, email, domain,
+  select case when passkey_first then 'address_proven' when kind = 'oidc' then 'application_signed_in' else 'signed_in' end, email, domain,
     case when kind = 'oidc' then client_id end, case when by_code then ~seconds else seconds end from consumed
 )
-select n::integer, email, language, forward_url as "forwardUrl", conditions, passkey_first as "passkeyFirst" from consumed`;
+select n::integer, kind = 'oidc' as "ofApplication", email, language, forward_url as "forwardUrl", conditions, passkey_first as "passkeyFirst" from consumed`;
 
 /** Opens attempts of visitors, by link or code. */
 export class AttemptOpener {
@@ -100,10 +110,11 @@ export class AttemptOpener {
     const device = digest(browser.device);
     const opened = await this.#openBatched({ id, ...by, tokenHash: digest(token), device, selector, verifier, label });
     if (!opened) return null;
-    const { email, language, forwardUrl, conditions, passkeyFirst } = opened;
+    const { email, language, forwardUrl, conditions, passkeyFirst, ofApplication } = opened;
     if (!passkeyFirst) return { email, authKey: key, redirectUrl: withToken(forwardUrl, token) };
-    const again = signInPath(forwardUrl, conditions, language);
-    return { email, authKey: key, redirectUrl: null, forwardUrl, again };
+    const proven = { email, authKey: key, redirectUrl: null, forwardUrl };
+    if (ofApplication) return { ...proven, again: forwardUrl, interaction: new URL(forwardUrl).pathname.split('/').pop() };
+    return { ...proven, again: signInPath(forwardUrl, conditions, language) };
   }
 }
 

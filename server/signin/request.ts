@@ -14,7 +14,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import { emailRequests } from '../metrics/metrics.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { displayDomainOf } from '../websites/domains.ts';
-import { conditionsQuery } from './methods.ts';
+import { conditionsQuery, PASSKEY_ONLY } from './methods.ts';
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 import { type InteractionTargets, redirectHostOf, type Targets } from './target.ts';
 
@@ -72,7 +72,7 @@ export class SignInRequests {
 
   /** Sends an email to the person of an authorization request. @throws Fault interaction_ended, rate_limited */
   async #startInteraction(uid: string, attempt: ReturnType<typeof newAttempt>): Promise<{ sent: true; expiresIn: number }> {
-    const { clientId, redirectUri, url, tokenHost } = await this.#parts.interactions.waiting(uid);
+    const { clientId, redirectUri, url, tokenHost, conditions } = await this.#parts.interactions.waiting(uid);
     await this.begin({
       ...attempt,
       kind: 'oidc',
@@ -80,6 +80,7 @@ export class SignInRequests {
       redirectUri,
       forwardUrl: `${url}?language=${attempt.language}`,
       host: tokenHost.email,
+      conditions: conditions.passkey ? PASSKEY_ONLY : null,
       mailKind: 'app_sign_in',
       mailData: { host: redirectHostOf(redirectUri) },
     });

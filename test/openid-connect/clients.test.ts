@@ -6,7 +6,8 @@ import type { Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createPkce } from '../../contract/pkce.ts';
 import type { Client } from '../client.ts';
-import { heading, text } from '../journeys/scene.ts';
+import { addAuthenticator } from '../journeys/authenticator.ts';
+import { heading, requestEmail, text } from '../journeys/scene.ts';
 import { freshAddress } from '../sign-ins.ts';
 import type { RunningSite } from '../templates/site.ts';
 import { freePort } from '../waiting.ts';
@@ -150,23 +151,53 @@ describe('a sign-out that began elsewhere', () => {
   });
 });
 
-test('a command with oauth4webapi signs in by its loopback redirect, refreshes and revokes its tokens', async () => {
-  const directory = await mkdtemp(join(await stockPackages(), 'emailauth-command-'));
-  await cp(join(import.meta.dirname, 'apps/oauth4webapi'), directory, { recursive: true });
-  const application = await addApplication({ name: 'A program', redirectUris: ['http://127.0.0.1/callback'] });
-  const settings = { issuer: provider.issuer, ...application, port: 0, caFile: provider.caFile };
-  const command = runCommand([process.execPath, 'cli.js'], { PATH: process.env.PATH, ...environmentOf(settings) }, directory);
-  const page = await (await provider.newBrowser()).newPage();
-  const email = freshAddress();
-  await page.goto((await command.shows(/Open (\S+)/))[1]);
-  await signInByEmail(provider, page, email);
-  await page.getByText('You can close this window').waitFor();
-  expect([await command.ended, command.output()]).toEqual([0, expect.stringContaining('Revoked invalid_grant')]);
-  const claims = (name: string) => JSON.parse(new RegExp(`^${name} (.+)$`, 'm').exec(command.output())?.[1] ?? '{}');
-  expect(claims('Signed in')).toMatchObject({ email });
-  expect(claims('Refreshed')).toMatchObject(claims('Signed in'));
-  await page.context().close();
-  await rm(directory, { recursive: true });
+describe('a command with oauth4webapi', () => {
+  /** Starts the command. Returns the address of its authorization request, and a function that waits for the claims that it prints. */
+  async function startCommand() {
+    const directory = await mkdtemp(join(await stockPackages(), 'emailauth-command-'));
+    await cp(join(import.meta.dirname, 'apps/oauth4webapi'), directory, { recursive: true });
+    const application = await addApplication({ name: 'A program', redirectUris: ['http://127.0.0.1/callback'] });
+    const settings = { issuer: provider.issuer, ...application, port: 0, caFile: provider.caFile };
+    const command = runCommand([process.execPath, 'cli.js'], { PATH: process.env.PATH, ...environmentOf(settings) }, directory);
+    const [, address] = await command.shows(/Open (\S+)/);
+    const finish = async () => {
+      expect([await command.ended, command.output()]).toEqual([0, expect.stringContaining('Revoked invalid_grant')]);
+      await rm(directory, { recursive: true });
+      return (name: string) => JSON.parse(new RegExp(`^${name} (.+)$`, 'm').exec(command.output())?.[1] ?? '{}');
+    };
+    return { address, finish };
+  }
+
+  test('signs in by its loopback redirect, refreshes and revokes its tokens', async () => {
+    const { address, finish } = await startCommand();
+    const page = await (await provider.newBrowser()).newPage();
+    const email = freshAddress();
+    await page.goto(address);
+    await signInByEmail(provider, page, email);
+    await page.getByText('You can close this window').waitFor();
+    const claims = await finish();
+    const { acr, ...person } = claims('Signed in');
+    expect([person.email, acr]).toEqual([email, 'urn:emailauth:acr:email']);
+    expect(claims('Refreshed')).toMatchObject(person);
+    await page.context().close();
+  });
+
+  test('accepts the ID token of a passkey that it requests by acr_values, which the person creates after an email', async () => {
+    const { address, finish } = await startCommand();
+    const page = await (await provider.newBrowser()).newPage();
+    await addAuthenticator(page);
+    const email = freshAddress();
+    await page.goto(`${address}&acr_values=phr`);
+    await page.getByText(text('en', 'passkey_only_text')).waitFor();
+    await requestEmail(page, email);
+    await page.goto((await provider.stage.mailbox.waitFor(email)).link);
+    await press(page, 'passkey_create_button');
+    await press(page, 'oidc_continue');
+    await page.getByText('You can close this window').waitFor();
+    const claims = await finish();
+    expect(claims('Signed in')).toMatchObject({ email, acr: 'phrh' });
+    await page.context().close();
+  });
 });
 
 describe('oidc-agent', () => {

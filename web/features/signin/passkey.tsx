@@ -199,9 +199,10 @@ export function PasskeyNeeds({ unsupported }: { unsupported: boolean }) {
 
 /** The address is proven, and the website accepts only a passkey: the visitor creates one or uses another, and is signed in. */
 export function AddPasskey({ target, required }: { target: SignInBoot['target']; required: RequiredPasskey }) {
-  const { email, options, forwardUrl, again } = required;
+  const { email, options, forwardUrl, again, interaction } = required;
   const { t, language } = useTranslator();
-  const other = usePasskey({ forward_url: forwardUrl, require: 'passkey' }, 'only');
+  const destination = interaction ? { interaction } : { forward_url: forwardUrl };
+  const other = usePasskey({ ...destination, require: 'passkey' }, 'only');
   const [creating, setCreating] = useState(false);
   const [failed, setFailed] = useState(false);
   const unsupported = options === null || other.unsupported;
@@ -211,7 +212,7 @@ export function AddPasskey({ target, required }: { target: SignInBoot['target'];
     setFailed(false);
     const created = await createPasskey(options as PasskeyCreationOptions).catch(() => null);
     try {
-      const registered = created && (await api.registerPasskey({ credential: created, language, forward_url: forwardUrl }));
+      const registered = created && (await api.registerPasskey({ credential: created, language, ...destination }));
       if (registered?.redirectUrl) return location.replace(registered.redirectUrl);
     } catch {
       // Its challenge is used up or too old: the sign-in begins again.

@@ -37,8 +37,8 @@ listener.close();
 const parameters = oauth.validateAuthResponse(server, client, callback, state);
 const granted = await oauth.authorizationCodeGrantRequest(server, client, oauth.None(), parameters, redirectUri, verifier);
 const tokens = await oauth.processAuthorizationCodeResponse(server, client, granted, { requireIdToken: true });
-const { sub, email } = oauth.getValidatedIdTokenClaims(tokens);
-console.log(`Signed in ${JSON.stringify({ sub, email })}`);
+const { sub, email, acr } = oauth.getValidatedIdTokenClaims(tokens);
+console.log(`Signed in ${JSON.stringify({ sub, email, acr })}`);
 
 const refreshed = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), tokens.refresh_token);
 const { access_token, refresh_token } = await oauth.processRefreshTokenResponse(server, client, refreshed);
