@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import { Mark } from '../../ui/icons.tsx';
-import { SiteIcon } from '../../ui/site-icon.tsx';
+import { Mark, SiteIcon } from '../../ui/icons.tsx';
 
 /** The card around every step. */
 export function Card({ children }: { children: ReactNode }) {

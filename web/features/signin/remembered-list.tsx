@@ -4,8 +4,7 @@ import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage
 import { failureText, isApiError, useTranslator } from '../../lib/texts.ts';
 import { paths, safePath } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
-import { CrossIcon } from '../../ui/icons.tsx';
-import { Initial } from '../../ui/site-icon.tsx';
+import { CrossIcon, Initial } from '../../ui/icons.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { type Destination, signInAgain } from './flow.ts';
 import { formAction, useSteps } from './steps.ts';

@@ -5,10 +5,9 @@ import type { WebsiteTab } from '../../../contract/pages.ts';
 import { paths, websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
-import { BackIcon, CheckIcon, OpenIcon } from '../../ui/icons.tsx';
+import { BackIcon, CheckIcon, OpenIcon, SiteIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
-import { SiteIcon } from '../../ui/site-icon.tsx';
 import { Badge, Failed, Skeleton } from '../../ui/states.tsx';
 import { homeOf, type TabProps, useWebsite, type Website } from './website.ts';
 
