@@ -1,16 +1,28 @@
+import pg from 'pg';
+import { dropPartition, TOKENS } from '../../server/db/partitions.ts';
 import { query } from '../postgres.ts';
+import { sleep } from '../waiting.ts';
 import { addTokens, measureSignIns, measureVerify, median, type Tokens } from './measure.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
 import { type Contestant, registerWebsite, SITE, type Stage } from './stage.ts';
 
-type Plan = { rows: number; rounds: number; connections: number; seconds: { signIns: number; verify: number } };
+/** `rows` of each table; `open`: how many of the attempts and tokens are unused; `dropped`: rows of a partition that is dropped at the end. */
+type Plan = {
+  rows: number;
+  open: number;
+  dropped: number;
+  rounds: number;
+  connections: number;
+  seconds: { signIns: number; verify: number };
+};
 
 /** Compares the median times of the service on a database with many rows and on an empty one, in alternating rounds. */
-export async function measureGrowth(stage: Stage, { rows, rounds, connections, seconds }: Plan): Promise<void> {
+export async function measureGrowth(stage: Stage, plan: Plan): Promise<void> {
+  const { rows, open, dropped, rounds, connections, seconds } = plan;
   const empty = await stage.start('service', await stage.createDatabase('service', 'empty'));
   const grown = await stage.start('service', await stage.createDatabase('service', 'grown'));
   for (const contestant of [empty, grown]) await registerWebsite(contestant);
-  for (const insert of fill(rows)) await query(grown.databaseUrl, insert);
+  for (const insert of fill(rows, open)) await query(grown.databaseUrl, insert);
   await query(grown.databaseUrl, 'vacuum analyze');
   await query(grown.databaseUrl, 'checkpoint');
 
@@ -29,29 +41,82 @@ export async function measureGrowth(stage: Stage, { rows, rounds, connections, s
       verify.push(verified.p50);
     }
   const [small, big] = both.map(({ signIns, verify }) => ({ signIns: median(signIns), verify: median(verify) }));
-  heading(`C. Growth to ${formatNumber(rows)} rows and open links`, 'empty', 'grown');
+  heading(`C. Growth to ${formatNumber(rows)} rows and ${formatNumber(open)} open links`, 'empty', 'grown');
+  const sizes = await Promise.all([empty, grown].map(({ databaseUrl }) => query(databaseUrl, SIZE)));
+  row('database, MB', ...sizes.map(([{ megabytes }]) => formatNumber(Number(megabytes))));
   row('sign-in, p50 ms', formatNumber(small.signIns, 1), formatNumber(big.signIns, 1));
   row('verify-token, p50 ms', formatNumber(small.verify, 2), formatNumber(big.verify, 2));
   compare('sign-in, grown ÷ empty', big.signIns / small.signIns, 'at most', 1.1);
   compare('verify-token, grown ÷ empty', big.verify / small.verify, 'at most', 1.1);
+  if (dropped > 0) await measureDrop(stage, grown, both[1].tokens, { dropped, connections, seconds: 2 * seconds.verify });
   await Promise.all([empty, grown].map(({ program }) => program.stop()));
 }
 
-/** Returns inserts of that many open attempts, unused tokens, remembered accounts, rate limits and audit rows each. */
-function fill(rows: number): string[] {
+type Drop = { dropped: number; connections: number; seconds: number };
+
+/** Measures verify-token while a partition of `tokens` with many rows is dropped as the service does it, and without that. */
+async function measureDrop(stage: Stage, contestant: Contestant, tokens: Tokens, { dropped, connections, seconds }: Drop): Promise<void> {
+  const { databaseUrl } = contestant;
+  const partition = 'tokens_dropped';
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  try {
+    // Days that have no partition yet.
+    await client.query(`create table ${partition} (like tokens including defaults including constraints) with (${TOKENS.storage})`);
+    await client.query(
+      `alter table tokens attach partition ${partition} for values from (${DROPPED_AT}) to (${DROPPED_AT} + interval '1 day')`,
+    );
+    await client.query(`${TOKEN_INTO} select ${tokenColumns('dropped')}, ${DROPPED_AT}, now() from generate_series(1, ${dropped}) n`);
+    await client.query('vacuum analyze tokens');
+    await client.query('checkpoint');
+    const calm = await measureVerify(stage, contestant, tokens, connections, seconds);
+    const round = measureVerify(stage, contestant, tokens, connections, seconds);
+    await sleep((seconds * 1000) / 2);
+    const start = performance.now();
+    await dropPartition(client, TOKENS, partition, null);
+    const dropMs = performance.now() - start;
+    const busy = await round;
+    heading(`verify-token while a partition of ${formatNumber(dropped)} rows is dropped`, 'without', 'meanwhile');
+    row('p50 ms', formatNumber(calm.p50, 2), formatNumber(busy.p50, 2));
+    row('p99 ms', formatNumber(calm.p99, 2), formatNumber(busy.p99, 2));
+    row('the drop, ms', '', formatNumber(dropMs, 1));
+  } finally {
+    await client.end();
+  }
+}
+
+const DROPPED_AT = "(date_trunc('day', now() at time zone 'UTC') + interval '60 days') at time zone 'UTC'";
+
+const SIZE = 'select pg_database_size(current_database()) / 1e6 as megabytes';
+
+const EMAIL = "'old-' || n || '@mail.example'";
+const BROWSER = "sha256(('browser ' || n)::bytea)";
+// UUIDs of version 7 like those of the service: the time in milliseconds first.
+const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid`;
+const LATER = "now() + interval '1 hour'";
+
+const TOKEN_INTO = 'insert into tokens (hash, domain, host, email, browser, expires_at, used_at)';
+const tokenColumns = (name: string) => `sha256(('${name} ' || n)::bytea), '${SITE}', '${SITE}', ${EMAIL}, ${BROWSER}`;
+
+/**
+ * Returns inserts of that many attempts, tokens, pending emails and audit rows, and for each open link a remembered account and a rate
+ * limit. PostgreSQL generates the rows one by one.
+ * @param open how many of the attempts and tokens are not used
+ */
+export function fill(rows: number, open: number): string[] {
   const n = `from generate_series(1, ${rows}) n`;
-  const email = "'old-' || n || '@mail.example'";
-  const browser = "sha256(('browser ' || n)::bytea)";
-  // UUIDs of version 7 like those of the service: the time in milliseconds first.
-  const id = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid`;
+  const each = `from generate_series(1, ${open}) n`;
+  const used = `case when n > ${open} then now() end`;
   return [
-    `insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, expires_at)
-     select ${id}, 'site', ${email}, 'en', ${browser}, '${SITE}', '${SITE}', 'https://${SITE}/welcome', now() + interval '1 hour' ${n}`,
-    `insert into tokens (hash, domain, host, email, browser, expires_at)
-     select sha256(('old ' || n)::bytea), '${SITE}', '${SITE}', ${email}, ${browser}, now() + interval '1 hour' ${n}`,
+    `insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, expires_at, consumed_at)
+     select ${ID}, 'site', ${EMAIL}, 'en', ${BROWSER}, '${SITE}', '${SITE}', 'https://${SITE}/welcome', ${LATER}, ${used} ${n}`,
+    `${TOKEN_INTO} select ${tokenColumns('old')}, ${LATER}, ${used} ${n}`,
+    // Postponed, so that the service sends none of them.
+    `insert into outbox (id, kind, recipient, language, due_at, expires_at)
+     select ${ID}, 'sign_in', ${EMAIL}, 'en', now() + interval '1 day', now() + interval '2 days' ${n}`,
+    `insert into audit_log (action, email, domain) select 'sign_in_requested', ${EMAIL}, '${SITE}' ${n}`,
     `insert into remembered_keys (selector, device, email, verifier, expires_at)
-     select substr(sha256(('selector ' || n)::bytea), 1, 16), sha256(('device ' || n)::bytea), ${email}, sha256(n::text::bytea), now() + interval '400 days' ${n}`,
-    `insert into sign_in_limits (key, hits, resets_at) select 'mailbox ' || ${email}, 1, now() + interval '1 hour' ${n}`,
-    `insert into audit_log (action, email, domain) select 'sign_in_requested', ${email}, '${SITE}' ${n}`,
+     select substr(sha256(('selector ' || n)::bytea), 1, 16), sha256(('device ' || n)::bytea), ${EMAIL}, sha256(n::text::bytea), now() + interval '400 days' ${each}`,
+    `insert into sign_in_limits (key, hits, resets_at) select 'mailbox ' || ${EMAIL}, 1, ${LATER} ${each}`,
   ];
 }

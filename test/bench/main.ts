@@ -7,11 +7,17 @@
  *   --only a,b,d   only these parts; `--only cli` needs no database
  *   --only oidc    whole code flows of OpenID Connect, beside a bare oidc-provider
  *   --only volume  what a sign-in writes: write-ahead log and tables
+ *   --only otlp    start and memory without and with the export of OpenTelemetry
  *   --only pages   the CPU time of the pages that the service renders
  *   --only input   the cost of hostile input for every route, as a Markdown table
  *   --stats N      instead: the statistics over the audit log of N sign-ins
+ *   --rows N       instead: sign-in and verify beside an empty database with N rows in each large table and up to a million open links,
+ *                  and verify while a partition of up to a million tokens is dropped
  *   --upgrade N    instead: the upgrade from the first schema with N rows of the audit log
  */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { sleep } from '../waiting.ts';
@@ -35,6 +41,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: 'a,b,d,cli' },
     stats: { type: 'string', default: '0' },
     upgrade: { type: 'string', default: '0' },
+    rows: { type: 'string', default: '0' },
   },
 });
 const rounds = options.quick ? 2 : 5;
@@ -45,7 +52,7 @@ const parts = options.only.split(',');
 
 // Other load on the machine affects the ratios too.
 console.log(`${cpus().length} CPUs, load average before: ${formatNumber(loadavg()[0], 1)}`);
-if (parts.includes('cli') && Number(options.stats) === 0 && Number(options.upgrade) === 0) await measureCommands();
+if (parts.includes('cli') && Number(options.stats) + Number(options.upgrade) + Number(options.rows) === 0) await measureCommands();
 if (options.only === 'cli') process.exit();
 const stage = await openStage();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -56,13 +63,20 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 try {
   if (Number(options.stats) > 0) await measureStats(stage, Number(options.stats));
   else if (Number(options.upgrade) > 0) await measureUpgrade(stage, Number(options.upgrade));
+  else if (Number(options.rows) > 0) await measureRows(stage, Number(options.rows));
   else if (options.only === 'input') await measureInput(stage);
   else if (options.only === 'volume') await measureVolume(stage, AT_ONCE, seconds.signIns);
   else if (options.only === 'pages') await measurePages(stage, { rounds, requests: options.quick ? 800 : 2400 });
+  else if (options.only === 'otlp') await measureExport(stage);
   else if (options.only === 'oidc') await compareCodeFlows(stage, { rounds, connections: AT_ONCE, seconds: seconds.signIns });
   else await bench(stage);
 } finally {
   await stage.close();
+}
+
+function measureRows(stage: Stage, rows: number): Promise<void> {
+  const part = Math.min(rows, 1_000_000);
+  return measureGrowth(stage, { rows, open: part, dropped: part, rounds, connections: AT_ONCE, seconds });
 }
 
 async function bench(stage: Stage): Promise<void> {
@@ -77,7 +91,7 @@ async function bench(stage: Stage): Promise<void> {
   if (parts.includes('a')) await signIns(stage, service, floor);
   if (parts.includes('b')) await verifications(stage, service, floor);
   const grownRows = Number(options.growth);
-  if (grownRows > 0) await measureGrowth(stage, { rows: grownRows, rounds, connections: AT_ONCE, seconds });
+  if (grownRows > 0) await measureGrowth(stage, { rows: grownRows, open: grownRows, dropped: 0, rounds, connections: AT_ONCE, seconds });
 }
 
 async function signIns(stage: Stage, service: Contestant, floor: Contestant): Promise<void> {
@@ -166,6 +180,32 @@ async function startAndMemory(stage: Stage, service: Contestant, floor: Contesta
   compare('start ÷ floor', ours / least, 'at most', 1.3);
   compare('start with an embedded database, s', second.startMs / 1000, 'at most', 3);
   compare('idle memory, MB', memory, 'at most', 150);
+}
+
+/** Compares start and memory without the export of OpenTelemetry, whose packages are not loaded then, and with it. */
+async function measureExport(stage: Stage): Promise<void> {
+  const receiver = createServer((request, response) => request.resume().on('end', () => response.end())).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const databaseUrl = await stage.createDatabase('service', 'otlp');
+  await (await stage.start('service', databaseUrl)).program.stop();
+  const measured = { off: { starts: [] as number[], memory: [] as number[] }, on: { starts: [] as number[], memory: [] as number[] } };
+  for (let n = 0; n < rounds; n++)
+    for (const [name, settings] of [
+      ['off', {}],
+      ['on', { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1000' }],
+    ] as const) {
+      const { program, startMs } = await stage.start('service', databaseUrl, settings);
+      await sleep(IDLE_MS / 2);
+      measured[name].starts.push(startMs);
+      measured[name].memory.push(await memoryOf(program.pid));
+      await program.stop();
+    }
+  receiver.close();
+  const { off, on } = measured;
+  heading('The export of OpenTelemetry', 'off', 'on');
+  row('start to the first 200, ms', formatNumber(median(off.starts)), formatNumber(median(on.starts)));
+  row(`memory after ${IDLE_MS / 2000} s, MB`, formatNumber(median(off.memory)), formatNumber(median(on.memory)));
 }
 
 /** Runs rounds of both in turn and returns the medians. */

@@ -65,7 +65,7 @@ export type Stage = {
   linksPort: number;
   createDatabase(kind: Kind, name: string): Promise<string>;
   /** Starts a server on an existing database and waits for its first 200. */
-  start(kind: Kind, databaseUrl: string): Promise<Contestant>;
+  start(kind: Kind, databaseUrl: string, settings?: Record<string, string>): Promise<Contestant>;
   /** Starts the service with an embedded PostgreSQL in a directory. @returns ms to its first 200 */
   startEmbedded(dataDir: string): Promise<{ startMs: number; stop(): Promise<void> }>;
   load(job: LoadJob): Promise<LoadResult>;
@@ -117,7 +117,7 @@ export async function openStage(): Promise<Stage> {
       else if (kind !== 'service') await query(cluster.url(name), OIDC_FLOOR_TABLES);
       return cluster.url(name);
     },
-    async start(kind, databaseUrl) {
+    async start(kind, databaseUrl, settings = {}) {
       const port = await freePort();
       const own = kind === 'service' ? serviceSettings(port) : floorSettings(kind, port);
       const began = performance.now();
@@ -126,6 +126,7 @@ export async function openStage(): Promise<Stage> {
         ...own,
         DATABASE_URL: databaseUrl,
         SECRET_KEY: 'a key of at least thirty-two bytes for the bench',
+        ...settings,
       });
       await firstOk(program, port, kind.startsWith('oidc-') ? '/.well-known/openid-configuration' : undefined);
       return { kind, port, databaseUrl, program, startMs: performance.now() - began };

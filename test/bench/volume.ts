@@ -1,7 +1,8 @@
 import { query } from '../postgres.ts';
+import { fill } from './growth.ts';
 import { measureSignIns } from './measure.ts';
 import { formatNumber, heading, row } from './report.ts';
-import { registerWebsite, type Stage } from './stage.ts';
+import { type Contestant, registerWebsite, type Stage } from './stage.ts';
 
 /**
  * Measures what one sign-in writes: write-ahead log and its flushes, and the growth of each table with its indexes. No checkpoint
@@ -33,7 +34,33 @@ export async function measureVolume(stage: Stage, connections: number, seconds: 
   const parts = await run<{ part: string; bytes: number; records: number }>(walParts(before.position, after.position));
   for (const { part, bytes, records } of parts)
     if (bytes / count >= 1) row(part, formatNumber(bytes / count), formatNumber(records / count, 2));
+  await measureImages(stage, service, { connections, seconds }, run);
 }
+
+/** How many rows make most changes of the indexes go to pages of their own. */
+const GROWN_ROWS = 200_000;
+
+/** Measures the log of large tables after a checkpoint, which then has an image of each page that changes, without and with compression of the images. */
+async function measureImages(stage: Stage, service: Contestant, load: { connections: number; seconds: number }, run: Run): Promise<void> {
+  for (const insert of fill(GROWN_ROWS, GROWN_ROWS)) await run(insert);
+  // Autovacuum would write to the log meanwhile.
+  await run('vacuum analyze');
+  heading(`After a checkpoint, with ${formatNumber(GROWN_ROWS)} more rows, by wal_compression`, 'WAL, bytes', 'images', 'CPU s/1,000');
+  for (let round = 0; round < 2; round++)
+    for (const compression of ['off', 'pglz']) {
+      await run(`alter system set wal_compression = '${compression}'`);
+      await run('select pg_reload_conf()');
+      await run('checkpoint');
+      const before = await read(run);
+      const { postgresCpu } = await measureSignIns(stage, service, load.connections, load.seconds);
+      const after = await read(run);
+      const count = after.attempts - before.attempts;
+      const [wal, images] = [after.wal - before.wal, after.images - before.images].map((figure) => figure / count);
+      row(`${compression}, ${formatNumber(count)} sign-ins`, formatNumber(wal), formatNumber(images, 2), formatNumber(postgresCpu, 2));
+    }
+}
+
+type Run = <Row>(sql: string) => Promise<Row[]>;
 
 /** Selects the bytes and records of the WAL between two positions by relation and kind of record. A record counts for its first block. */
 const walParts = (from: string, to: string) => `
