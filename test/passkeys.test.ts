@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthenticator, SYNCED, VERIFIED } from './authenticator.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { allow, answerOf, begin, continueByLink, exchangeCode, follow, REDIRECT } from './oidc-client.ts';
+import { allow, answerOf, begin, continueByLink, exchangeCode, follow, postForm, REDIRECT } from './oidc-client.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
@@ -309,6 +309,17 @@ describe('a client of OpenID Connect that requests a passkey by acr_values', () 
       ]),
     );
     expect(actions.map(({ action }) => action)).not.toContain('application_signed_in');
+  });
+
+  test('shows the application on the page that asks for the passkey after a code, also without a script', async () => {
+    const client = service.client();
+    const email = freshAddress();
+    const { uid } = await requestWith(client, 'phr');
+    const post = (path: string, fields: Record<string, string>) =>
+      postForm(client, `/oauth/interaction/${uid}${path}`, fields, { Origin: service.url, Accept: 'text/html' });
+    expect((await post('', { email })).status).toBe(303);
+    const page = await post('/code', { email, code: (await stage.mailbox.waitFor(email)).code });
+    expect(bootOf(page.text)).toMatchObject({ target: { kind: 'application', name: 'Bank' }, addPasskey: { email, interaction: uid } });
   });
 
   test('is signed in by email for unknown classes, and for a list that accepts the email too', async () => {

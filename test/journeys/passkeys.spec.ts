@@ -25,6 +25,15 @@ const mailsTo = async (email: string) =>
   (await scene.stage.query("select count(*)::int as count from audit_log where email = $1 and action = 'sign_in_requested'", [email]))[0]
     .count;
 
+/** Checks a page in both themes, each once its colors have changed. */
+async function isAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await evaluates(page, "document.getAnimations().filter(({ playState }) => playState === 'running').length", 0);
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  }
+}
+
 /** Opens a sign-in page and waits until the service knows by a cookie that the device has an authenticator. */
 async function openSignIn({ context, page }: Pick<Device, 'context' | 'page'>, url: string): Promise<void> {
   await page.goto(url);
@@ -52,10 +61,7 @@ describe('the offer of a passkey after a sign-in by email', () => {
   test('creates a passkey, tells its address, and goes on to the website', async () => {
     const device = await openDevice(scene);
     const email = await reachOffer(device);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await device.page.emulateMedia({ colorScheme });
-      expect((await new AxeBuilder({ page: device.page }).analyze()).violations).toEqual([]);
-    }
+    await isAccessible(device.page);
     await device.page.getByRole('button', { name: text('en', 'passkey_create_button') }).press('Enter');
     await welcomed(device.page, email);
     const rows = await passkeysOf(email);
@@ -250,12 +256,6 @@ test('a page without passkeys makes no request for them', async () => {
 });
 
 describe('the page of the passkeys', () => {
-  const isAccessible = async (page: Page) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-    }
-  };
   const press = (page: Page, language: string, key: string) => page.getByRole('button', { name: text(language, key), exact: true }).click();
 
   /** Opens the page and signs in there by email. */

@@ -61,7 +61,8 @@ test('a passkey of one host signs in at another host that it lists, and not at a
   const [{ rpId }] = await credentialsOf({ cdp, authenticatorId });
   expect(rpId).toBe('auth.example.com');
 
-  await page.goto(`${FOREIGN}/auth?language=en`);
+  // A page that makes no request for a passkey itself: a browser refuses a second one with another error.
+  await page.goto(`${FOREIGN}/tos`);
   const request = `navigator.credentials.get({ publicKey: { challenge: new Uint8Array(32), rpId: '${rpId}' } })`;
   const refused = page.evaluate(`${request}.then(() => 'signed in', ({ name }) => name)`);
   expect(await refused).toBe('SecurityError');
