@@ -126,14 +126,18 @@ describe('a sign-in with a passkey', () => {
     const second = await stage.start({ PUBLIC_URL: service.url });
     const there = second.client();
     there.cookies = client.cookies;
+    let hasTimedOut = false;
     for (let round = 1; round <= 5; round++) {
       const credential = authenticator.get(await challengeOf(client));
       const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => signIn(n % 2 ? client : there, credential)));
-      // On a busy machine, a request may time out although it was the one that signed in.
+      // On a busy machine, the request that used the challenge may time out, before or after it signed in.
+      hasTimedOut ||= responses.some(({ status }) => status === 503);
       const refused = responses.filter(({ status }) => status !== 200 && status !== 503);
       expect(new Set(refused.map(({ json }) => json.code))).toEqual(new Set(['passkey_expired']));
       const signedIn = "select 1 from audit_log where email = $1 and action = 'signed_in_passkey'";
-      expect(await stage.query(signedIn, [email])).toHaveLength(round);
+      const { length } = await stage.query(signedIn, [email]);
+      expect(length).toBeLessThanOrEqual(round);
+      if (!hasTimedOut) expect(length).toBe(round);
     }
     await second.stop();
   });
