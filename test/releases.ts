@@ -20,7 +20,7 @@ export const RELEASES = [
   { schema: '0013-audit-exports', commit: 'd98e46ee2d2893c7814403018eb1d7b74ce658c3' },
 ] as const;
 
-/** The sources of a released program, with the packages and web pages of the current one. */
+/** The sources of a released program, with the packages of the current one; releases before server/pages also have its web pages. */
 export type Release = {
   program: Program;
   /** Creates its schema in an empty database. @param migrations their names */
@@ -43,8 +43,14 @@ export async function openRelease(commit: string): Promise<Release> {
   await run('git', ['archive', '--output', archive, commit], { cwd: repository });
   await run('tar', ['xf', archive, '-C', directory]);
   await symlink(join(repository, 'node_modules'), join(directory, 'node_modules'));
-  await mkdir(join(directory, 'dist'));
-  await symlink(join(repository, 'dist/web'), join(directory, 'dist/web'));
+  if (existsSync(join(directory, 'server/pages'))) {
+    // It names the chunks that a page preloads, so that it needs the pages of its own build.
+    const vite = ['node_modules/vite/bin/vite.js', 'build', '--config', 'web/vite.config.ts', '--logLevel', 'error'];
+    await run(process.execPath, vite, { cwd: directory, env: { ...process.env, NODE_ENV: 'production' } });
+  } else {
+    await mkdir(join(directory, 'dist'));
+    await symlink(join(repository, 'dist/web'), join(directory, 'dist/web'));
+  }
   return {
     program: { args: ['--import', 'tsx', 'cli/main.ts'], cwd: directory },
     async createSchema(databaseUrl, migrations) {
