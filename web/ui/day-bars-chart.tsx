@@ -17,7 +17,7 @@ const tick = { fill: 'var(--color-muted)', fontSize: 12 };
 export function DayBarsChart<Key extends string>({ series, days }: DaysProps<Key>) {
   return (
     <ResponsiveContainer width="100%" height="100%">
-      <BarChart data={[...days]} margin={{ top: 4, right: 0, bottom: 0, left: 0 }} accessibilityLayer={false}>
+      <BarChart data={[...days]} margin={{ top: 8, right: 0, bottom: 0, left: 0 }} accessibilityLayer={false}>
         <CartesianGrid vertical={false} stroke="var(--color-line)" />
         <XAxis
           dataKey="date"
