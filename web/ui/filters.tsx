@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { cx } from './cx.ts';
 import { DownIcon, SearchIcon } from './icons.tsx';
 
@@ -118,5 +119,38 @@ export function SearchField({
         />
       </form>
     </search>
+  );
+}
+
+/** Links to the same page for other periods, in days. */
+export function Periods<Days extends number>({
+  periods,
+  current,
+  hrefOf,
+}: {
+  periods: readonly Days[];
+  current: Days;
+  hrefOf: (days: Days) => string;
+}) {
+  return (
+    <nav aria-label="Period" className="flex">
+      <ul className="flex divide-x divide-line overflow-hidden rounded-control border border-line">
+        {periods.map((days) => (
+          <li key={days}>
+            <Link
+              href={hrefOf(days)}
+              replace
+              aria-current={days === current ? 'true' : undefined}
+              className={cx(
+                'flex min-h-11 items-center px-4 text-sm font-medium -outline-offset-2',
+                days === current ? 'bg-sunk text-ink' : 'text-muted hover:text-ink',
+              )}
+            >
+              {days} days
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }

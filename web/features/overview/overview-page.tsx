@@ -2,21 +2,14 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link, useSearchParams } from 'wouter';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
-import {
-  accountLoginsQuery,
-  listStateOf,
-  overviewQuery,
-  type Period,
-  periodOf,
-  recentActivityQuery,
-  websitesQuery,
-} from '../../lib/queries.ts';
+import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from '../../lib/queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copyable.tsx';
 import { cx } from '../../ui/cx.ts';
 import { DayBars } from '../../ui/day-bars.tsx';
+import { Periods } from '../../ui/filters.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AuditRow, Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
@@ -218,7 +211,11 @@ function LoginsChart() {
         <h2 id="logins" className="text-lg font-semibold tracking-tight">
           Sign-ins
         </h2>
-        <Periods current={days} />
+        <Periods
+          periods={STATS_PERIODS}
+          current={days}
+          hrefOf={(each) => (each === STATS_DAYS ? paths.dashboard : `${paths.dashboard}?days=${each}`)}
+        />
       </div>
       {error && <Failed {...logins} fallback="The sign-ins could not be loaded." />}
       {!error && (
@@ -244,30 +241,6 @@ function Chart({ logins: { days, total, previousTotal } }: { logins: Output<'acc
       </p>
       <DayBars title={`Sign-ins per UTC day, last ${days.length} days`} series={SERIES} days={days} />
     </>
-  );
-}
-
-function Periods({ current }: { current: Period }) {
-  return (
-    <nav aria-label="Period">
-      <ul className="flex divide-x divide-line overflow-hidden rounded-control border border-line">
-        {STATS_PERIODS.map((days) => (
-          <li key={days}>
-            <Link
-              href={days === STATS_DAYS ? paths.dashboard : `${paths.dashboard}?days=${days}`}
-              replace
-              aria-current={days === current ? 'true' : undefined}
-              className={cx(
-                'flex min-h-11 items-center px-4 text-sm font-medium -outline-offset-2',
-                days === current ? 'bg-sunk text-ink' : 'text-muted hover:text-ink',
-              )}
-            >
-              {days} days
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </nav>
   );
 }
 

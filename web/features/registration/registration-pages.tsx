@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { domainInput, domainMessage, EMAIL_MESSAGE, normalEmail, normalHost } from '../../../contract/rules.ts';
@@ -12,7 +12,7 @@ import { CodeBlock } from '../../ui/copyable.tsx';
 import { DomainField, EmailField } from '../../ui/field.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { AssistantPrompt, Integration } from '../../ui/integration.tsx';
-import { PageHeading } from '../../ui/page-heading.tsx';
+import { PageHeading, Step } from '../../ui/page-heading.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 
@@ -160,19 +160,6 @@ const Title = ({ id, title, text }: { id: string; title: string; text: string })
     <p className="mt-1 mb-6 text-[0.9375rem] leading-6 text-muted">{text}</p>
   </>
 );
-
-function Step({ number, title, text, children }: { number: number; title: string; text: string; children: ReactNode }) {
-  return (
-    <li className="min-w-0">
-      <h3 className="flex items-baseline gap-3 font-semibold tracking-tight">
-        <span className="font-mono text-sm text-accent">{number}</span>
-        {title}
-      </h3>
-      <p className="mt-1 mb-3 text-[0.9375rem] leading-6 text-muted">{text}</p>
-      {children}
-    </li>
-  );
-}
 
 const securityNotes = [
   'Send your domain with every verification: a token that was issued for another site is then refused.',

@@ -6,9 +6,9 @@ import { api } from '../../lib/api.ts';
 import { durationOf } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { cx } from '../../ui/cx.ts';
 import { DayBars } from '../../ui/day-bars.tsx';
 import type { Series } from '../../ui/day-bars-chart.tsx';
+import { Periods } from '../../ui/filters.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import type { TabProps } from './website.ts';
@@ -22,7 +22,9 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
   return (
     <>
       <h2 className="sr-only">Statistics</h2>
-      <Periods domain={domain} current={days} />
+      <div className="mb-6">
+        <Periods periods={STATS_PERIODS} current={days} hrefOf={(each) => `${websitePath(domain)}?days=${each}`} />
+      </div>
       {error && <Failed {...history} fallback="The statistics could not be loaded." />}
       {!data && !error && <RowsLoading what="the statistics" rows={5} />}
       {data && isEmpty(data) && (
@@ -77,30 +79,6 @@ export const methodsOf = ({ opened, openedByCode, again, byPasskey, byVerifiedEm
   remembered: again - byPasskey - byVerifiedEmail,
   openId: openIdOpened,
 });
-
-function Periods({ domain, current }: { domain: string; current: number }) {
-  return (
-    <nav aria-label="Period" className="mb-6 flex">
-      <ul className="flex divide-x divide-line overflow-hidden rounded-control border border-line">
-        {STATS_PERIODS.map((days) => (
-          <li key={days}>
-            <Link
-              href={`${websitePath(domain)}?days=${days}`}
-              replace
-              aria-current={days === current ? 'true' : undefined}
-              className={cx(
-                'flex min-h-11 items-center px-4 text-sm font-medium -outline-offset-2',
-                days === current ? 'bg-sunk text-ink' : 'text-muted hover:text-ink',
-              )}
-            >
-              {days} days
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
-}
 
 /** A step of the funnel. `note`: how it follows from the steps before. */
 type Step = { label: string; hint: string; count: number; note: string | null };

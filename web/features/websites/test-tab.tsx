@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
@@ -7,6 +7,7 @@ import { websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copyable.tsx';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
+import { Step } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import { homeOf, type TabProps, testSignInUrl, type Website } from './website.ts';
@@ -107,19 +108,6 @@ const FAILURES: Record<Extract<Result, { valid: false }>['reason'], string> = {
   unknown: 'This service did not issue this token, or the website was registered again since. Start another test.',
   other_domain: 'This token is for another website. Start the test of this one.',
 };
-
-function Step({ number, title, text, children }: { number: number; title: string; text: string; children: ReactNode }) {
-  return (
-    <li className="min-w-0">
-      <h3 className="flex items-baseline gap-3 font-semibold tracking-tight">
-        <span className="font-mono text-sm text-accent">{number}</span>
-        {title}
-      </h3>
-      <p className="mt-1 mb-3 text-[0.9375rem] leading-6 text-muted">{text}</p>
-      {children}
-    </li>
-  );
-}
 
 const StartAgain = ({ website, label }: { website: Website; label: string }) => (
   <ButtonLink href={testSignInUrl(location.origin, website.domain, 'en')}>{label}</ButtonLink>
