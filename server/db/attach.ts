@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { StorageConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, placeOf, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
+import { DatabaseClient, disconnect, placeOf, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
 import { detectPooling, MIN_VERSION, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, refuseSharedSessions, type Target, tooOld } from './examine.ts';
 
 /** The database that an operator's command works on. */
@@ -93,12 +93,10 @@ export async function connectAlone(
   });
   // An error is reported by the current statement, or by the next one.
   client.on('error', () => {});
-  // Read at the time of use, since TLS replaces the first stream.
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
   let aborted = false;
   const abort = () => {
     aborted = true;
-    connection.stream.destroy();
+    disconnect(client);
   };
   signal.addEventListener('abort', abort);
   const ignoreAbort = () => signal.removeEventListener('abort', abort);

@@ -114,6 +114,13 @@ export class ReadingClient extends DatabaseClient {
   protected override readonly findHost = findReadable;
 }
 
+/** Closes a connection at once, also while a statement runs: the server rolls back what has not committed. */
+export function disconnect(client: pg.Client): void {
+  // Read at the time of use, since TLS replaces the first stream.
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  connection.stream.destroy();
+}
+
 /** Returns a URL with one host, for what only stores it. */
 export function firstHostOf(url: string): string {
   return hasSeveralHosts(url) ? withHost(url, (hostsOf(url) as Host[])[0]) : url;

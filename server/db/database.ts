@@ -1,8 +1,7 @@
-import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { Sequelize } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
-import { DatabaseClient, findWritable, firstHostOf, hasSeveralHosts } from './client.ts';
+import { DatabaseClient, disconnect, findWritable, firstHostOf, hasSeveralHosts } from './client.ts';
 import type { Orm } from './models.ts';
 import { type Reader, ReadReplica, type ReplicaOptions } from './read-replica.ts';
 
@@ -119,8 +118,7 @@ export class Database {
       application_name: 'emailauth-alone',
     });
     client.on('error', () => {});
-    const { connection } = client as unknown as { connection: { stream: Socket } };
-    const timer = setTimeout(() => connection.stream.destroy(), maxMs);
+    const timer = setTimeout(() => disconnect(client), maxMs);
     try {
       await client.connect();
       // The server does not notice that a connection is closed before its statement ends.

@@ -8,7 +8,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Config } from '../config.ts';
-import { DatabaseClient } from '../db/client.ts';
+import { DatabaseClient, disconnect } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
 import {
   ATTEMPTS,
@@ -192,12 +192,6 @@ async function isCounted(client: pg.ClientBase, partition: string, destinations:
     [destinations],
   );
   return rows[0].counted;
-}
-
-/** Closes a connection, also while a statement runs. */
-function disconnect(client: pg.Client): void {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
-  connection.stream.destroy();
 }
 
 /**
