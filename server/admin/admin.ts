@@ -148,9 +148,8 @@ export class Admin {
     const end = performance.now() + MAX_ERASE_MS;
     try {
       return await this.#parts.database.onOwnConnection(MAX_ERASE_MS, async (client) => {
-        const rows = await eraseAddress(client, erasure, { dryRun: true });
-        const erases = !dryRun && Object.keys(rows).length > 0;
-        return erases ? { erased: true, rows: await eraseAddress(client, erasure, { dryRun: false }) } : { erased: false, rows };
+        const rows = await eraseAddress(client, erasure, { dryRun });
+        return { erased: !dryRun && Object.keys(rows).length > 0, rows };
       });
     } catch (cause) {
       if (cause instanceof Fault || (performance.now() < end && !BUSY.includes(Object(cause).code))) throw cause;

@@ -85,7 +85,7 @@ const STOP_ROLL_UP = 'update visitor_roll_up set erasures = erasures + 1';
 
 /**
  * Erases an address from all tables in one transaction, with an audit row that does not name it. Rows of the audit log stay, under a
- * random name in place of the address; only the owner of the table may change them.
+ * random name in place of the address; only the owner of the table may change them. Without a row nothing is changed.
  * @param client a connection of its own, without time-outs
  * @param options.dryRun only counts, and changes nothing
  * @returns how many rows contained it, by table
@@ -106,9 +106,11 @@ export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, opti
       await requireDecisions(client, email, erasure);
       const rows = await eraseRows(client, { email, heir, deleted: erasure.deleted });
       rows.audit_log = await replaceInAuditLog(client, email, options);
-      if (!options.dryRun) await client.query("insert into audit_log (action) values ('address_erased')");
-      await client.query(options.dryRun ? 'rollback' : 'commit');
-      return Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0));
+      const found = Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0));
+      const erases = !options.dryRun && Object.keys(found).length > 0;
+      if (erases) await client.query("insert into audit_log (action) values ('address_erased')");
+      await client.query(erases ? 'commit' : 'rollback');
+      return found;
     } catch (error) {
       await client.query('rollback').catch(() => {});
       const { code } = Object(error);
