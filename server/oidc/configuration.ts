@@ -5,20 +5,10 @@ import type { Database } from '../db/database.ts';
 import { resourceUri } from '../http/errors.ts';
 import { digest, type SecretKeys } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
+import { acrValuesOf, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { type RegistrationParts, registrationConfiguration, resourceScopesOf } from './client-rules.ts';
 import { clientKindOf, type OpenIdClients } from './clients.ts';
-import {
-  acrValuesOf,
-  asksForPasskey,
-  CLAIMS,
-  CONSENT_SECONDS,
-  claimsOf,
-  existingGrant,
-  isPasskeyAcr,
-  pairwiseSubject,
-  sectorOf,
-  type WithLocale,
-} from './grants.ts';
+import { CLAIMS, CONSENT_SECONDS, claimsOf, existingGrant, pairwiseSubject, sectorOf, type WithLocale } from './grants.ts';
 import type { ProviderPages } from './pages.ts';
 import type { RecordsStore } from './store.ts';
 

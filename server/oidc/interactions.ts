@@ -15,8 +15,9 @@ import { digest, isRandomSecret } from '../secrets.ts';
 import type { Conditions } from '../signin/methods.ts';
 import type { InteractionTargets, SignInMethod } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
+import { ACR, AMR, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
-import { ACR, AMR, asksForPasskey, grantConsent, type Interaction, isPasskeyAcr } from './grants.ts';
+import { grantConsent, type Interaction } from './grants.ts';
 import { applicationTarget, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './store.ts';
 
