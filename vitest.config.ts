@@ -107,7 +107,7 @@ export default defineConfig({
       {
         test: {
           name: 'measurements',
-          include: ['test/journeys/*.measure.ts'],
+          include: ['test/{bench,journeys}/*.measure.ts'],
           globalSetup: 'test/postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 90_000,

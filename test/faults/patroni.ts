@@ -19,6 +19,8 @@ export type Member = {
   /** Port of Patroni's REST API, whose `/primary` returns 200 on the leader only. */
   apiPort: number;
   url(database: string): string;
+  /** Returns the ids of its PostgreSQL processes. */
+  processes(): Promise<number[]>;
   /** Sends SIGKILL to Patroni and to its PostgreSQL, as a power failure does. */
   kill(): Promise<void>;
 };
@@ -62,6 +64,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
       port,
       apiPort,
       url: (database) => `postgres://postgres:postgres@127.0.0.1:${port}/${database}`,
+      processes: () => serversOf(dataDirectory),
       async kill() {
         // Patroni first, which would start PostgreSQL again.
         await end(patroni);

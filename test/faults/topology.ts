@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Client } from '../client.ts';
 import { hasHaproxy } from '../haproxy.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
@@ -23,8 +25,12 @@ export type Topology = {
   cluster: PatroniCluster;
   stage: Stage;
   instances: readonly Service[];
+  /** The port of HAProxy. */
+  port: number;
   /** Returns a client of HAProxy, as a browser of another network. */
   client(): TopologyClient;
+  /** Sends requests to the first `count` instances only. */
+  use(count: number): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -37,8 +43,8 @@ export class TopologyClient extends Client {
   }
 }
 
-/** Starts everything. @param count instances, of two workers each */
-export async function startTopology(count: number): Promise<Topology> {
+/** Starts everything. @param count instances, of two workers each @param instanceSettings in addition to those of the topology */
+export async function startTopology(count: number, instanceSettings: Record<string, string> = {}): Promise<Topology> {
   const cluster = await startPatroni();
   const databaseProxy = await startProxy(
     `option httpchk GET /primary
@@ -58,21 +64,28 @@ export async function startTopology(count: number): Promise<Topology> {
     'http',
   );
   const settings = {
-    PUBLIC_URL: `http://localhost:${proxy.port}`,
+    PUBLIC_URL: `http://127.0.0.1:${proxy.port}`,
     DATABASE_URL: pooler.url(stage.databaseUrl),
     DATABASE_DIRECT_URL: stage.databaseUrl,
     // Debian's PgBouncer 1.18 does not support them.
     DATABASE_PREPARED_STATEMENTS: 'off',
     TRUST_PROXY: '1',
     WORKERS: '2',
+    ...instanceSettings,
   };
   const instances = await Promise.all(ports.map((port) => stage.start({ ...settings, PORT: String(port) })));
-  await waitUntil('HAProxy reports every instance as up', 60_000, async () => (await proxy.upCount()) === count);
+  const areUp = (up: number) => waitUntil('HAProxy reports the instances as up', 60_000, async () => (await proxy.upCount()) === up);
+  await areUp(count);
   return {
     cluster,
     stage,
     instances,
+    port: proxy.port,
     client: () => new TopologyClient(settings.PUBLIC_URL),
+    async use(used) {
+      for (let i = 0; i < count; i++) await proxy.run(`set server main/instance${i} state ${i < used ? 'ready' : 'maint'}`);
+      await areUp(used);
+    },
     async stop() {
       await Promise.all(instances.map((instance) => instance.stop()));
       await proxy.stop();
@@ -84,7 +97,13 @@ export async function startTopology(count: number): Promise<Topology> {
   };
 }
 
-type Proxy = { port: number; upCount(): Promise<number>; stop(): Promise<void> };
+type Proxy = {
+  port: number;
+  upCount(): Promise<number>;
+  /** Runs a command of HAProxy's runtime API. */
+  run(command: string): Promise<void>;
+  stop(): Promise<void>;
+};
 
 /** Starts HAProxy with one backend. @param servers its lines */
 async function startProxy(servers: string, mode: 'http' | 'tcp'): Promise<Proxy> {
@@ -93,10 +112,14 @@ async function startProxy(servers: string, mode: 'http' | 'tcp'): Promise<Proxy>
   const file = join(directory, 'haproxy.cfg');
   await writeFile(
     file,
-    `defaults
+    `global
+  stats socket ${join(directory, 'admin.sock')} level admin
+defaults
   timeout connect 2s
   timeout client 1m
   timeout server 1m
+  # A busy instance is not down.
+  timeout check 5s
 listen main
   bind 127.0.0.1:${port}
   mode ${mode}
@@ -114,13 +137,18 @@ listen stats
     port,
     async upCount() {
       if (child.exitCode !== null) throw new Error('HAProxy ended');
-      const text = await fetch(`http://127.0.0.1:${statsPort}/;csv`).then(
+      const csv = await fetch(`http://127.0.0.1:${statsPort}/;csv`).then(
         (response) => response.text(),
         () => '',
       );
       // Field 2 is the server, field 18 its state.
-      const lines = text.split('\n').map((line) => line.split(','));
+      const lines = csv.split('\n').map((line) => line.split(','));
       return lines.filter(([name, server, ...rest]) => name === 'main' && !/END$/.test(server) && rest[15]?.startsWith('UP')).length;
+    },
+    async run(command) {
+      const socket = connect(join(directory, 'admin.sock')).end(`${command}\n`);
+      const response = await text(socket);
+      if (response.trim() !== '') throw new Error(`HAProxy: ${response}`);
     },
     async stop() {
       child.kill('SIGKILL');
