@@ -81,7 +81,7 @@ export function setSession(cookies: Cookies, { session, email, authKey }: NewSes
   rememberAccount(cookies, email, authKey);
 }
 
-/** The parts of a remembered account's key: the selector finds its row, the verifier is stored hashed. */
+/** The parts of a remembered account's key: the selector identifies its row, the verifier is stored hashed. */
 type AuthKeyParts = { selector: Buffer; verifier: Buffer };
 
 /** Returns a new key of a remembered account, `selector.secret` in base64url, and its parts. */

@@ -68,10 +68,10 @@ export function defineSessions(sequelize: Sequelize) {
     expiresAt: DATE,
   });
   const RememberedKey = sequelize.define<RememberedKey>('RememberedKey', {
-    selector: key(BLOB),
-    device: BLOB,
+    selector: BLOB,
+    device: key(BLOB),
     label: TEXT,
-    email: TEXT,
+    email: key(TEXT),
     verifier: BLOB,
     previousVerifier: BLOB,
     usedAt: DATE,

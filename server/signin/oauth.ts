@@ -37,11 +37,11 @@ const EXCHANGE = `
 // verifier only counts as a try.
 const REFUSED_EXCHANGE = `
 with replayed as (
-  select session, key_selector from sign_in_attempts
+  select session, email, key_selector from sign_in_attempts
   where id = $1 and kind = 'app' and client_id = $2 and challenge = $3 and consumed_at is not null
 ),
 sessions_ended as (delete from sessions s using replayed r where s.hash = r.session),
-keys_ended as (delete from remembered_keys k using replayed r where k.selector = r.key_selector)
+keys_ended as (delete from remembered_keys k using replayed r where k.email = r.email and k.selector = r.key_selector)
 update sign_in_attempts set secret_tries = secret_tries + 1
 where id = $1 and kind = 'app' and challenge <> $3 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}`;
 

@@ -71,6 +71,19 @@ const fewerIndexes: readonly Step[] = [
   { title: 'drop the index of the times of events', sql: 'drop index website_events_at' },
 ];
 
+/**
+ * Every statement finds a remembered account by its device or address. An index of random selectors would cost each sign-in the image of
+ * one more page after a checkpoint.
+ */
+const rememberedKeysBySelector: readonly Step[] = [
+  {
+    title: 'drop the index of selectors',
+    // Logical replication needs a key.
+    sql: `alter table remembered_keys replica identity using index remembered_keys_device_email_key,
+      drop constraint remembered_keys_pkey`,
+  },
+];
+
 /** How far the audit log was exported, by destination. */
 const auditExports = `
 create table audit_exports (
@@ -105,4 +118,5 @@ export const migrations: readonly Migration[] = [
   { name: '0015-fewer-indexes', steps: fewerIndexes },
   { name: '0016-passkeys', steps: passkeys },
   { name: '0019-sign-in-methods', steps: signInMethods },
+  { name: '0020-remembered-keys', steps: rememberedKeysBySelector },
 ];
