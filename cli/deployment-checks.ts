@@ -144,7 +144,7 @@ function existingPart(directory: string): string {
 async function checkPtr({ config, dns, context }: Parts): Promise<CheckResult[]> {
   const [{ runCheck }, { checkReverseName }, { isPublicAddress }] = await Promise.all([
     import('../diagnostics/check.ts'),
-    import('../diagnostics/deployment.ts'),
+    import('../diagnostics/mail.ts'),
     import('../server/websites/guarded-fetch.ts'),
   ]);
   const parts = { id: 'ptr', name: 'PTR', signal: context.signal };

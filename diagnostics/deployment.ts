@@ -97,41 +97,6 @@ export function evaluateBackup(directory: string, newest: { name: string; writte
   return pass(`The newest backup, ${oneLine(name)}, is ${hours} hours old.`);
 }
 
-/** Checks whether each public address of the mail server has a name that leads back to it, which receivers expect of a sender. */
-export async function checkReverseName(
-  smtpUrl: string | null,
-  dns: Pick<Dns, 'addresses' | 'names'>,
-  isPublic: (address: string) => boolean,
-): Promise<Finding> {
-  if (!smtpUrl) return skip('Emails stay in the built-in inbox of the service.');
-  const host = new URL(smtpUrl).hostname.replace(/^\[|\]$/g, '');
-  const elsewhere = 'Check there that the public address from which it sends has a PTR record, whose name has that address.';
-  const addresses = isIP(host) ? [host] : isThisMachine(host) ? [] : await dns.addresses(host);
-  const found = addresses.filter(isPublic);
-  if (found.length === 0) return skip(`The mail server ${host} has no public address that is known here.`, elsewhere);
-  for (const address of found) {
-    const names = await dns.names(address);
-    if (names.length === 0) {
-      return fail(
-        `${address} of ${host} has no PTR record, so receivers may refuse its email.`,
-        'Let the provider of the address set one, with the name of the mail server.',
-      );
-    }
-    const confirmed = await Promise.all(names.map(async (name) => (await dns.addresses(name)).includes(address)));
-    if (!confirmed.includes(true)) {
-      const shown = oneLine(names[0], 80);
-      return fail(
-        `${address} of ${host} has the name ${shown}, which does not have that address.`,
-        `Add an A or AAAA record for ${shown} with ${address}.`,
-      );
-    }
-  }
-  return pass(
-    `${found.join(', ')} of ${host} has a name that leads back to it.`,
-    isIP(host) ? '' : 'If it relays to another server, this applies to that one.',
-  );
-}
-
 /** What was found at a database URL; `problem` alone when the server did not answer. */
 export type DatabaseFacts =
   | { place: string; problem: string }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { dmarcRecordsIn, evaluateDkim, evaluateDmarc, findDmarc, parseDkim, parseDmarc, policyOf } from './mail.ts';
+import { checkReverseName, dmarcRecordsIn, evaluateDkim, evaluateDmarc, findDmarc, parseDkim, parseDmarc, policyOf } from './mail.ts';
 
 const rsa = (modulusLength: number, type: 'spki' | 'pkcs1' = 'spki') =>
   generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'der', type }).toString('base64');
@@ -131,4 +131,23 @@ test.each<[string[], boolean, RegExp, RegExp]>([
   expect(finding.ok).toBe(ok);
   expect(finding.detail).toMatch(detail);
   expect(finding.fix).toMatch(fix);
+});
+
+test('the public address of a mail server needs a name that leads back to it', async () => {
+  const check = (url: string | null, addresses: Record<string, string[]>, names: string[]) =>
+    checkReverseName(
+      url,
+      { addresses: async (name) => addresses[name] ?? [], names: async () => names },
+      (address) => !address.startsWith('10.'),
+    );
+  const server = { 'mx.example': ['203.0.114.5'] };
+  expect((await check('smtp://mx.example:587', server, ['mx.example'])).ok).toBe(true);
+  expect(await check('smtp://mx.example:587', server, [])).toMatchObject({ ok: false, detail: expect.stringContaining('no PTR record') });
+  expect(await check('smtp://mx.example:587', server, ['other.example'])).toMatchObject({
+    ok: false,
+    fix: expect.stringContaining('other.example with 203.0.114.5'),
+  });
+  expect((await check('smtp://203.0.114.5:25', server, ['mx.example'])).ok).toBe(true);
+  expect((await check('smtp://mx.example', { 'mx.example': ['10.0.0.7'] }, [])).ok).toBeNull();
+  expect((await check(null, {}, [])).ok).toBeNull();
 });

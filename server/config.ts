@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
 import { keptSecret, SecretKeys } from './secrets.ts';
 import { isSender, type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, type Settings, settings } from './settings.ts';
-import { StartError } from './start-error.ts';
+import { ConfigError } from './start-error.ts';
 
 /** The settings of the operator, parsed and checked. */
 export type Config = {
@@ -66,23 +66,14 @@ export type Config = {
   bucket: { endpoint: string; name: string; region: string; accessKeyId: string; secretAccessKey: string } | null;
 };
 
-/** Everything that is wrong with the settings, each fault with its remedy. */
-export class ConfigError extends StartError {
-  override name = 'ConfigError';
-  /** The command line's exit code for invalid input. */
-  override readonly exitCode = 3;
-  readonly faults: string[];
-
-  constructor(faults: string[]) {
-    const title = faults.length === 1 ? 'One setting needs a change' : `${faults.length} settings need a change`;
-    super(`${title}; nothing was started.\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
-    this.faults = faults;
-  }
-}
-
 const PRODUCTION_DRAIN_SECONDS = 5;
 /** The file in DATA_DIR with the generated SECRET_KEY. */
 const SECRET_KEY_FILE = 'secret-key';
+
+/** Settings that are given together or not at all. */
+const DKIM = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'] as const;
+const WEBHOOK = ['AUDIT_WEBHOOK_URL', 'AUDIT_WEBHOOK_SECRET'] as const;
+const BUCKET = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
 
 type Env = Record<string, string | undefined>;
 
@@ -109,14 +100,14 @@ export function readDeployment(env: Env): Deployment {
 }
 
 function examine(env: Env): { values: Settings; deployment: Deployment } {
-  const { values, faults } = parse(env, settings);
+  const { values, faults } = parse(env);
   const basics = basicsOf(values);
   const { publicUrl, production, mailFrom } = basics;
   faults.push(...(production ? productionFaults(env, values, basics) : localFaults(env, values, basics)));
-  faults.push(...dkimFaults(env), ...databaseFaults(env), ...webhookFaults(env), ...bucketFaults(env), ...issuerFaults(values, basics));
+  faults.push(...databaseFaults(env), ...[DKIM, WEBHOOK, BUCKET].flatMap((names) => incompleteFaults(env, names)));
+  faults.push(...issuerFaults(values, basics));
   if (faults.length > 0) throw new ConfigError(faults);
 
-  const { databaseUrl, databaseDirectUrl, dataDir, bucket } = storageOf(values);
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
   const { AUDIT_WEBHOOK_URL: webhookUrl, AUDIT_WEBHOOK_SECRET: webhookSecret } = values;
   const deployment: Deployment = {
@@ -125,11 +116,9 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     port: basics.port,
     publicUrl,
     secure: publicUrl.startsWith('https:'),
-    databaseUrl,
-    databaseDirectUrl,
+    ...storageOf(values),
     databaseReadUrl: values.DATABASE_READ_URL ?? null,
     preparedStatements: values.DATABASE_PREPARED_STATEMENTS !== 'off',
-    dataDir,
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom,
     dkim: domainName && keySelector && privateKey ? { domainName, keySelector, privateKey } : null,
@@ -147,7 +136,6 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     passkeys: { rpId: values.PASSKEY_RP_ID ?? null, origins: values.PASSKEY_ORIGINS ?? [] },
     dnsServers: values.DNS_SERVERS ?? null,
     issuerDomains: new Set(values.EVP_ISSUER_DOMAINS),
-    bucket,
   };
   return { values, deployment };
 }
@@ -196,28 +184,17 @@ function localFaults(env: Env, values: Settings, { behindProxy }: Basics): strin
   return faults;
 }
 
-function dkimFaults(env: Env): string[] {
-  return incompleteFaults(env, ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'], 'give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together');
-}
-
 /** Browsers speak to an issuer over https only, and its cookie needs it. */
 function issuerFaults({ EVP_ISSUER_DOMAINS }: Settings, { publicUrl }: Basics): string[] {
   if (!EVP_ISSUER_DOMAINS || publicUrl.startsWith('https:')) return [];
-  return [
-    'EVP_ISSUER_DOMAINS needs an https PUBLIC_URL: give the https address that your proxy serves, or leave EVP_ISSUER_DOMAINS unset.',
-  ];
-}
-
-function webhookFaults(env: Env): string[] {
-  const names = ['AUDIT_WEBHOOK_URL', 'AUDIT_WEBHOOK_SECRET'] as const;
-  return incompleteFaults(env, names, 'give AUDIT_WEBHOOK_URL and AUDIT_WEBHOOK_SECRET together');
+  return ['EVP_ISSUER_DOMAINS needs an https PUBLIC_URL: give the https address that your proxy serves, or unset EVP_ISSUER_DOMAINS.'];
 }
 
 /** Returns a fault if some of the settings that belong together are missing. */
-function incompleteFaults(env: Env, names: readonly (keyof Settings)[], remedy: string): string[] {
+function incompleteFaults(env: Env, names: readonly (keyof Settings)[]): string[] {
   const missing = names.filter((name) => isUnset(env, name));
   if (missing.length === 0 || missing.length === names.length) return [];
-  return [`${missing.join(' and ')} missing: ${remedy}, or none of them.`];
+  return [`${missing.join(' and ')} missing: give ${names.slice(0, -1).join(', ')} and ${names.at(-1)} together, or none of them.`];
 }
 
 /**
@@ -225,8 +202,7 @@ function incompleteFaults(env: Env, names: readonly (keyof Settings)[], remedy: 
  * @throws ConfigError when there is no key, or an invalid one
  */
 export function readSecretKeys(env: Env): SecretKeys {
-  const { SECRET_KEY, SECRET_KEY_PREVIOUS, DATA_DIR } = settings;
-  const { values, faults } = parse(env, { SECRET_KEY, SECRET_KEY_PREVIOUS, DATA_DIR });
+  const { values, faults } = parse(env, ['SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'DATA_DIR']);
   const { dataDir } = storageOf(values);
   if (faults.length === 0 && !values.SECRET_KEY && !existsSync(join(dataDir, SECRET_KEY_FILE)))
     faults.push(`SECRET_KEY is missing: give that of the service; it is not in ${dataDir} either.`);
@@ -245,8 +221,7 @@ function secretKeysOf(values: Settings, dataDir: string): Pick<Config, 'secretKe
  * @throws ConfigError with every fault at once
  */
 export function readRetention(env: Env): { retention: Config['retention']; destinations: string[] } {
-  const { RETENTION_AUDIT_DAYS, RETENTION_ATTEMPT_DAYS, RETENTION_TOKEN_DAYS, RETENTION_EXPORT_DIR } = settings;
-  const { values, faults } = parse(env, { RETENTION_AUDIT_DAYS, RETENTION_ATTEMPT_DAYS, RETENTION_TOKEN_DAYS, RETENTION_EXPORT_DIR });
+  const { values, faults } = parse(env, ['RETENTION_AUDIT_DAYS', 'RETENTION_ATTEMPT_DAYS', 'RETENTION_TOKEN_DAYS', 'RETENTION_EXPORT_DIR']);
   if (faults.length > 0) throw new ConfigError(faults);
   const receivers = { syslog: 'AUDIT_SYSLOG_URL', webhook: 'AUDIT_WEBHOOK_URL' } as const;
   const destinations = Object.entries(receivers).flatMap(([name, setting]) => (isUnset(env, setting) ? [] : name));
@@ -265,11 +240,8 @@ export type StorageConfig = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | '
 
 /** Reads only these settings, so that it works where others are missing, and generates no secret. @throws ConfigError with every fault at once */
 export function readStorageConfig(env: Env): StorageConfig {
-  const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = settings;
-  const { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = settings;
-  const bucket = { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
-  const { values, faults } = parse(env, { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR, ...bucket });
-  faults.push(...databaseFaults(env), ...bucketFaults(env));
+  const { values, faults } = parse(env, ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATA_DIR', ...BUCKET]);
+  faults.push(...databaseFaults(env), ...incompleteFaults(env, BUCKET));
   if (faults.length > 0) throw new ConfigError(faults);
   return storageOf(values);
 }
@@ -294,20 +266,15 @@ function databaseFaults(env: Env): string[] {
     .map((name) => `DATABASE_URL is missing: ${name} is another address of the same database; give both, or neither.`);
 }
 
-function bucketFaults(env: Env): string[] {
-  const names = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
-  return incompleteFaults(env, names, 'give all five S3_ settings together');
-}
-
 const isUnset = (env: Env, name: keyof Settings) => !env[name]?.trim();
 
-function parse(env: Env, schemas: Partial<typeof settings>): { values: Settings; faults: string[] } {
+function parse(env: Env, names = Object.keys(settings) as readonly (keyof Settings)[]): { values: Settings; faults: string[] } {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
-  for (const [name, schema] of Object.entries(schemas)) {
+  for (const name of names) {
     const text = env[name]?.trim();
     if (!text) continue;
-    const parsed = schema.safeParse(text);
+    const parsed = settings[name].safeParse(text);
     if (parsed.success) values[name] = parsed.data;
     // The value is not repeated: it may be a secret.
     else faults.push(`${name} is not valid: ${parsed.error.issues[0].message}.`);

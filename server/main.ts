@@ -200,7 +200,7 @@ async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }:
   if (databaseDirectUrl) {
     const direct = await reachDatabase({ url: directUrl, setting: 'DATABASE_DIRECT_URL' }, log);
     refuseSharedSessions({ url: directUrl, setting: 'DATABASE_DIRECT_URL' }, direct);
-    if (direct.database !== pooled.database) {
+    if (direct.identity !== pooled.identity) {
       const places = `DATABASE_URL (${placeOf(url)}) and DATABASE_DIRECT_URL (${placeOf(directUrl)})`;
       throw new StartError(`${places} lead to two different databases. Give the same database of the same server in both.`);
     }

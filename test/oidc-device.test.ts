@@ -1,5 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openAuthenticator } from './authenticator.ts';
+import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { follow, postForm, REDIRECT } from './oidc-client.ts';
 import { bootOf } from './oidc-driver.ts';
@@ -21,8 +23,8 @@ const HTML = { Accept: 'text/html' };
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** Begins at the device. */
-const beginDevice = async () =>
-  (await postForm(service.client(), '/oauth/device/authorize', { client_id: clientId, scope: 'openid email' })).json;
+const beginDevice = async (more: Record<string, string> = {}) =>
+  (await postForm(service.client(), '/oauth/device/authorize', { client_id: clientId, scope: 'openid email', ...more })).json;
 
 const poll = (deviceCode: string, client = service.client()) =>
   postForm(client, '/oauth/token', { grant_type: GRANT_TYPE, client_id: clientId, device_code: deviceCode });
@@ -44,7 +46,12 @@ async function approve(userCode: string, email: string) {
   const page = await confirmDevice(client, userCode);
   expect(bootOf(page).authorization.step).toBe('sign_in');
   await client.post('/api/auth/domain-auth', { email, interaction: bootOf(page).target.interaction });
-  const consent = await follow(client, await client.get(await openLink(client, await stage.mailbox.waitFor(email))));
+  return agree(client, await openLink(client, await stage.mailbox.waitFor(email)));
+}
+
+/** Agrees on the page after a sign-in. @returns the last page */
+async function agree(client: Client, signedInUrl: string) {
+  const consent = await follow(client, await client.get(signedInUrl));
   expect(bootOf(consent).authorization).toMatchObject({ step: 'consent', scopes: ['openid', 'email'] });
   const decided = await client.post(`/oauth/interaction/${bootOf(consent).target.interaction}/decision`, { decision: 'allow' });
   return client.get(decided.json.redirectUrl, HTML);
@@ -63,6 +70,25 @@ test('a device gets tokens once its person has confirmed its code, signed in and
   const tokens = (await poll(device.device_code)).json;
   expect(decodeJwt(tokens.id_token)).toMatchObject({ email, aud: clientId });
   expect((await poll(device.device_code)).json.error).toBe('invalid_grant');
+});
+
+test('a device that requests a passkey by acr_values gets the class of the passkey, and no token for an email', async () => {
+  const device = await beginDevice({ acr_values: 'phr' });
+  const client = service.client();
+  const email = freshAddress();
+  const { steps, target } = bootOf(await confirmDevice(client, device.user_code));
+  expect(steps).toMatchObject({ passkeyOnly: true, oneClick: [] });
+  const { interaction } = target;
+  await client.post('/api/auth/domain-auth', { email, interaction });
+  const { addPasskey } = bootOf(await client.get((await stage.mailbox.waitFor(email)).link, HTML));
+  expect(addPasskey).toMatchObject({ email, interaction });
+  expect(await stage.query('select 1 from tokens where email = $1', [email])).toEqual([]);
+  expect((await poll(device.device_code)).json.error).toBe('authorization_pending');
+  const credential = openAuthenticator({ origin: service.url }).create(addPasskey.options);
+  const created = await client.post('/api/auth/passkey/registration', { credential, interaction });
+  expect(bootOf(await agree(client, created.json.redirectUrl)).authorization.step).toBe('device_done');
+  const tokens = (await poll(device.device_code)).json;
+  expect(decodeJwt(tokens.id_token)).toMatchObject({ email, acr: 'phrh', amr: ['hwk', 'user'] });
 });
 
 test('50 concurrent requests to two instances exchange a device code at most once, and end what it issued', async () => {

@@ -4,11 +4,13 @@ import { LRUCache } from 'lru-cache';
 import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
+import { digest, isRandomSecret, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
 
 const UNKNOWN = 'Unknown browser';
 const PROGRAM = /^emailauth\b/;
 const MAX_USER_AGENT_LENGTH = 512;
+const MAX_USED_PASSKEYS = 10;
+const PASSKEY_ID = /^[0-9a-f-]{36}$/;
 
 const devices = new LRUCache<string, { device: Device | null }>({ max: 500 });
 
@@ -54,25 +56,46 @@ export function browserOf({ clientAddress, requestId, cookies, header }: Browser
   };
 }
 
+/**
+ * Values that a page receives and sends back, such as the challenge of a passkey: signed, and bound to the browser. They are not stored
+ * until they are used. `Contents`: what a value of each purpose contains.
+ */
+export class PageValues<Contents extends Record<string, object>> {
+  readonly #signed: SignedValues<keyof Contents & string>;
+
+  /** @param feature whose values these are; those of another feature are not valid */
+  constructor(keys: SecretKeys, feature: string) {
+    this.#signed = new SignedValues(keys, feature);
+  }
+
+  /** Returns a new value, valid for `seconds`, and sets the cookie to which it is bound. */
+  issue<Purpose extends keyof Contents & string>(purpose: Purpose, content: Contents[Purpose], cookies: Cookies, seconds: number): string {
+    const nonce = randomBytes(16).toString('base64url');
+    return this.#signed.sign(purpose, JSON.stringify({ nonce, browser: bindToBrowser(cookies), ...content }), seconds);
+  }
+
+  /** Returns the content of a value; null when it is forged, has expired, or is of another purpose or browser. */
+  read<Purpose extends keyof Contents & string>(purpose: Purpose, value: string, cookies: Pick<Cookies, 'get'>): Contents[Purpose] | null {
+    const text = this.#signed.verify(purpose, value);
+    const secret = cookies.get('passkey_browser');
+    if (text === null || !isRandomSecret(secret)) return null;
+    const { browser, ...content } = JSON.parse(text);
+    return browser === hashOf(secret) ? content : null;
+  }
+}
+
+const hashOf = (secret: string) => digest(secret).toString('base64url');
+
 /** The secrets that were created for a response. */
 const bound = new WeakMap<Cookies, string>();
 
-/**
- * Returns a hash of this browser, to which a value of a page is bound until it comes back. Its cookie is set again, so that it outlives
- * the value.
- */
-export function bindToBrowser(cookies: Cookies): string {
+/** Returns the hash of a secret of this browser. Its cookie is set again, so that it outlives what is bound to it. */
+function bindToBrowser(cookies: Cookies): string {
   const sent = bound.get(cookies) ?? cookies.get('passkey_browser');
   const secret = isRandomSecret(sent) ? sent : randomSecret();
   if (!bound.has(cookies)) cookies.set('passkey_browser', secret);
   bound.set(cookies, secret);
-  return digest(secret).toString('base64url');
-}
-
-/** Returns the hash of the browser of a request, or null for one that received no page. */
-export function boundBrowser(cookies: Pick<Cookies, 'get'>): string | null {
-  const secret = cookies.get('passkey_browser');
-  return isRandomSecret(secret) ? digest(secret).toString('base64url') : null;
+  return hashOf(secret);
 }
 
 /** Sets the cookies of a new session. */
@@ -160,6 +183,17 @@ function setRemembered(cookies: Cookies, accounts: RememberedAccount[]): void {
 
 function rememberedIn(cookies: Cookies): RememberedAccount[] {
   return readRememberedAccounts(cookies.get(hintCookies.remembered)).slice(0, MAX_REMEMBERED_ACCOUNTS);
+}
+
+/** Returns the ids of the passkeys that were used in a browser. They only decide what a page offers. */
+export function passkeysIn(cookies: Cookies): string[] {
+  return (cookies.get('passkeys') ?? '').split('.').filter((id) => PASSKEY_ID.test(id));
+}
+
+/** Puts a passkey first among those that were used in the browser. */
+export function rememberPasskey(cookies: Cookies, id: string): void {
+  const others = passkeysIn(cookies).filter((used) => used !== id);
+  cookies.set('passkeys', [id, ...others].slice(0, MAX_USED_PASSKEYS).join('.'));
 }
 
 /** The names of a browser and its system, as the parser knows them; a program has no system. */

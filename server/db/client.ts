@@ -121,6 +121,19 @@ export function disconnect(client: pg.Client): void {
   connection.stream.destroy();
 }
 
+const codeOf = (error: unknown) => String(Object(error).code);
+const messageOf = (error: unknown) => String(Object(error).message);
+
+/** SQLSTATE 25006: a write on a standby, or on a server that was set read-only. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006';
+
+/** Whether the server shut down (SQLSTATEs 57P01 to 57P03) or the connection broke (class 08), which also affects the other connections. */
+export const isBroken = (error: unknown): boolean =>
+  /^(?:57P0[123]|08...|ECONNRESET|EPIPE)$/.test(codeOf(error)) || messageOf(error).startsWith('Connection terminated');
+
+/** Whether the client's own time-out for a response expired. */
+export const isUnanswered = (error: unknown): boolean => messageOf(error) === 'Query read timeout';
+
 /** Returns a URL with one host, for what only stores it. */
 export function firstHostOf(url: string): string {
   return hasSeveralHosts(url) ? withHost(url, (hostsOf(url) as Host[])[0]) : url;

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Sequelize } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
-import { DatabaseClient, disconnect, findWritable, firstHostOf, hasSeveralHosts } from './client.ts';
+import { DatabaseClient, disconnect, findWritable, firstHostOf, hasSeveralHosts, isBroken, isReadOnly, isUnanswered } from './client.ts';
 import type { Orm } from './models.ts';
 import { type Reader, ReadReplica, type ReplicaOptions } from './read-replica.ts';
 
@@ -173,21 +173,8 @@ export async function inTransaction<Result>(pool: pg.Pool, work: (query: Prepare
   }
 }
 
-const codeOf = (error: unknown) => String(Object(error).code);
-const messageOf = (error: unknown) => String(Object(error).message);
-
 /** Whether an error of Sequelize is a second record with the same value of a unique column. */
 export const isUniqueViolation = (error: unknown): boolean => Object(error).name === 'SequelizeUniqueConstraintError';
-
-/** SQLSTATE 25006: a write on a standby, or on a server that was set read-only. */
-const isReadOnly = (error: unknown) => codeOf(error) === '25006';
-
-/** Whether the server shut down (SQLSTATEs 57P01 to 57P03) or the connection broke (class 08), which also affects the other connections. */
-const isBroken = (error: unknown) =>
-  /^(?:57P0[123]|08...|ECONNRESET|EPIPE)$/.test(codeOf(error)) || messageOf(error).startsWith('Connection terminated');
-
-/** Whether the client's own time-out for a response expired. */
-const isUnanswered = (error: unknown) => messageOf(error) === 'Query read timeout';
 
 /** A client that has the server parse every statement, for poolers that do not keep prepared statements. */
 class UnpreparedClient extends DatabaseClient {

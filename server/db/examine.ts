@@ -10,8 +10,11 @@ import { readSchemaState } from './migrate.ts';
 /** A database to connect to. `setting` gives the URL; null: the embedded PostgreSQL. */
 export type Target = { url: string; setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | null };
 
-/** @property database equal for two URLs if and only if they lead to the same database of the same server */
-export type Reached = { pooling: Pooling; database: string; utc: boolean };
+/** What `SERVER` selects. `identity` is equal for two URLs if and only if they lead to the same database of the same server. */
+type Server = { version: number; readOnly: ReadOnlyCause | null; identity: string; utc: boolean };
+
+/** A database that accepts writes. */
+export type Reached = Pick<Server, 'identity' | 'utc'> & { pooling: Pooling };
 
 export const MIN_VERSION = 14;
 const TIMEOUT_MS = 30_000;
@@ -34,9 +37,9 @@ export const READ_ONLY_REMEDIES: Record<ReadOnlyCause, string> = {
 const FINAL_STATES = /^(?:28|3D|42|0A|0L|0P)/;
 const FINAL_MESSAGES = /authentication failed|no such (?:user|database)|unsupported startup parameter/;
 
-const EXAMINE = `
-select current_setting('server_version_num')::int / 10000 as version, ${READ_ONLY_CAUSE} as cause,
-  extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as database,
+const SERVER = `
+select current_setting('server_version_num')::int / 10000 as version, ${READ_ONLY_CAUSE} as "readOnly",
+  extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as identity,
   extract(timezone from timestamptz '2026-01-15Z') = 0 and extract(timezone from timestamptz '2026-07-15Z') = 0 as utc`;
 
 /** The server accepts no writes. That may change, since a promotion can be in progress. */
@@ -64,11 +67,10 @@ async function reach({ url, setting }: Target, place: string): Promise<Reached> 
   const client = openClient(url);
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: number; cause: ReadOnlyCause | null; database: string; utc: boolean }>(EXAMINE);
-    const [{ version, cause, database, utc }] = rows;
+    const [{ version, readOnly, identity, utc }] = (await client.query<Server>(SERVER)).rows;
     if (version < MIN_VERSION) throw tooOld(place, version);
-    if (cause) throw new ReadOnly(`${READ_ONLY_TEXTS[cause]}. ${READ_ONLY_REMEDIES[cause]}${setting ? ` in ${setting}` : ''}.`);
-    return { pooling: setting ? await detectPooling(url) : 'session', database, utc };
+    if (readOnly) throw new ReadOnly(`${READ_ONLY_TEXTS[readOnly]}. ${READ_ONLY_REMEDIES[readOnly]}${setting ? ` in ${setting}` : ''}.`);
+    return { pooling: setting ? await detectPooling(url) : 'session', identity, utc };
   } finally {
     void client.end().catch(() => {});
   }
@@ -104,10 +106,7 @@ export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick
   );
 }
 
-const FACTS = `
-select current_setting('server_version_num')::int / 10000 as version, ${READ_ONLY_CAUSE} as "readOnly",
-  extract(timezone from timestamptz '2026-01-15Z') = 0 and extract(timezone from timestamptz '2026-07-15Z') = 0 as utc,
-  extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as identity,
+const FACTS = `${SERVER},
   extract(epoch from clock_timestamp())::float8 as now,
   current_setting('max_connections')::int as max,
   (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used`;
@@ -117,15 +116,7 @@ select application_name as name, state, sync_state in ('sync', 'quorum') is true
   extract(epoch from replay_lag)::float8 as "lagSeconds"
 from pg_stat_replication where application_name not like 'pg_basebackup%' or state is null`;
 
-type Row = {
-  version: number;
-  readOnly: 'standby' | 'default_transaction_read_only' | null;
-  utc: boolean;
-  identity: string;
-  now: number;
-  max: number;
-  used: number;
-};
+type Row = Server & { now: number; max: number; used: number };
 
 /** Returns what `emailauth doctor --deployment` reports about a database. Changes nothing, and never rejects. */
 export async function examineDatabase(url: string): Promise<DatabaseFacts> {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import { EVP_NONCE_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
@@ -6,11 +5,10 @@ import type { SignInPage } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import {
   type Browser,
-  bindToBrowser,
-  boundBrowser,
   browserOf,
   createAuthKey,
   deviceLabelOf,
+  PageValues,
   REMEMBERED_LIFE,
   rememberAccount,
 } from '../accounts/browser.ts';
@@ -19,7 +17,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { emailVerifications, signIns } from '../metrics/metrics.ts';
-import { digest, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
+import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
 import { METHOD_CODES } from '../signin/methods.ts';
 import type { SignedIn } from '../signin/opener.ts';
 import { type TargetParts, type TokenTarget, tokenTargetOf } from '../signin/quick-login.ts';
@@ -57,21 +55,17 @@ class Refused extends Error {
  */
 export class EmailVerification {
   readonly #parts: Parts;
-  readonly #nonces: SignedValues<'page'>;
+  readonly #nonces: PageValues<{ page: object }>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#nonces = new SignedValues(parts.secretKeys, 'email-verification');
+    this.#nonces = new PageValues(parts.secretKeys, 'email-verification');
   }
 
-  /**
-   * Returns the nonce of a sign-in page, and sets the cookie to which it is bound. It is not stored until it is used. Undefined where the
-   * protocol is off.
-   */
+  /** Returns the nonce of a sign-in page, and sets the cookie to which it is bound; undefined where the protocol is off. */
   ofPage(cookies: Cookies): SignInPage['verification'] {
     if (!this.#parts.discovery) return undefined;
-    const content = { random: randomBytes(16).toString('base64url'), browser: bindToBrowser(cookies) };
-    return { nonce: this.#nonces.sign('page', JSON.stringify(content), EVP_NONCE_SECONDS) };
+    return { nonce: this.#nonces.issue('page', {}, cookies, EVP_NONCE_SECONDS) };
   }
 
   /**
@@ -137,9 +131,7 @@ export class EmailVerification {
     if (!discovery) throw new Refused('off');
     const token = splitToken(presented);
     const nonce = claimedNonce(token);
-    const content = this.#nonces.verify('page', nonce);
-    const browser = boundBrowser(cookies);
-    if (content === null || browser === null || JSON.parse(content).browser !== browser) throw new Refused('bad_nonce');
+    if (this.#nonces.read('page', nonce, cookies) === null) throw new Refused('bad_nonce');
     await withDeadline(this.#verifyWith(discovery, token, email, nonce));
     return nonce;
   }

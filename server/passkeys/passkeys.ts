@@ -5,12 +5,12 @@ import { Fault } from '../../contract/errors.ts';
 import { PASSKEY_CHALLENGE_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { type Browser, bindToBrowser, boundBrowser, createAuthKey, deviceLabelOf, deviceNamesOf } from '../accounts/browser.ts';
+import { type Browser, createAuthKey, deviceLabelOf, deviceNamesOf, PageValues, passkeysIn, rememberPasskey } from '../accounts/browser.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Log } from '../log.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
-import { digest, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
+import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
 import type { AddressProven } from '../signin/opener.ts';
 import { type TargetParts, tokenTargetOf } from '../signin/quick-login.ts';
@@ -19,7 +19,6 @@ import type { KnownPasskey, PasskeyStore, StoredPasskey } from './store.ts';
 
 const PRODUCT = 'Email Auth';
 const CREATE_TIMEOUT_MS = 120_000;
-const MAX_KNOWN_PASSKEYS = 10;
 /** The algorithms of authenticators (COSE): Ed25519, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];
 
@@ -35,10 +34,11 @@ type Parts = TargetParts & {
   log: Pick<Log, 'warn'>;
 };
 
-/** What a challenge was issued for. */
-type Challenge = { nonce: string; browser: string };
-/** The challenge of a registration is the permission for it: it is issued only where the address was proven lately. */
-type CreationChallenge = Challenge & { email: string; userHandle: string };
+/**
+ * What a challenge is issued for: a sign-in, or a registration, of which it is the permission, since it is issued only where the address
+ * was proven lately.
+ */
+type Challenges = { get: object; create: { email: string; userHandle: string } };
 
 /** A visitor whom a passkey signed in; without a key for the login of a program. */
 type SignedInByPasskey = { email: string; authKey: string | null; redirectUrl: string };
@@ -46,13 +46,13 @@ type SignedInByPasskey = { email: string; authKey: string | null; redirectUrl: s
 /** Passkeys (WebAuthn Level 3): sign-ins with them, and the offer to add one. */
 export class Passkeys {
   readonly #parts: Parts;
-  readonly #challenges: SignedValues<'get' | 'create'>;
+  readonly #challenges: PageValues<Challenges>;
   /** The RP ID; null where passkeys cannot be used: an IP address is not a domain (WebAuthn §5.1.3). */
   readonly #rpId: string | null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#challenges = new SignedValues(parts.secretKeys, 'passkeys');
+    this.#challenges = new PageValues(parts.secretKeys, 'passkeys');
     this.#rpId = rpIdOf(parts.publicUrl, parts.rpId);
   }
 
@@ -62,9 +62,9 @@ export class Passkeys {
     return { ...this.challenge(cookies), known: cookies.get('passkeys') !== undefined };
   }
 
-  /** Returns a challenge for a sign-in in this browser, and the RP ID. It is not stored until it is used. */
+  /** Returns a challenge for a sign-in in this browser, and the RP ID. */
   challenge(cookies: Cookies): Output<'passkeyChallenge'> {
-    return { challenge: this.#issue('get', { browser: bindToBrowser(cookies) }), rpId: this.#rpId ?? '' };
+    return { challenge: this.#issue('get', {}, cookies), rpId: this.#rpId ?? '' };
   }
 
   /**
@@ -113,7 +113,7 @@ export class Passkeys {
       verifier,
     });
     if (email === null) throw new Fault('bad_passkey');
-    remember(cookies, passkey.id);
+    rememberPasskey(cookies, passkey.id);
     if (target) return { email, authKey: key, redirectUrl: withToken(target.forwardUrl, token) };
     return { email, authKey: null, redirectUrl: waiting as string };
   }
@@ -157,8 +157,8 @@ export class Passkeys {
     if (this.#rpId === null || cookies.get('passkey_ready') !== '1' || cookies.get('passkey_later') !== undefined) return null;
     try {
       const passkeys = await this.#parts.store.ofAddress(email);
-      const known = knownIn(cookies);
-      return passkeys.some(({ id }) => known.includes(id)) ? null : await this.#optionsFor(cookies, email, passkeys);
+      const used = passkeysIn(cookies);
+      return passkeys.some(({ id }) => used.includes(id)) ? null : await this.#optionsFor(cookies, email, passkeys);
     } catch (error) {
       this.#parts.log.warn({ error: String(error) }, 'passkeys: no passkey was offered');
       return null;
@@ -177,7 +177,7 @@ export class Passkeys {
 
   async #optionsFor(cookies: Cookies, email: string, passkeys: KnownPasskey[]): Promise<PasskeyCreationOptions> {
     const userHandle = passkeys[0]?.userHandle ?? randomBytes(32);
-    const challenge = { browser: bindToBrowser(cookies), email, userHandle: userHandle.toString('base64url') };
+    const challenge = this.#issue('create', { email, userHandle: userHandle.toString('base64url') }, cookies);
     const { generateRegistrationOptions } = await import('@simplewebauthn/server');
     const options = await generateRegistrationOptions({
       rpName: PRODUCT,
@@ -185,7 +185,7 @@ export class Passkeys {
       userName: email,
       userDisplayName: email,
       userID: new Uint8Array(userHandle),
-      challenge: new Uint8Array(Buffer.from(this.#issue('create', challenge), 'base64url')),
+      challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),
       timeout: CREATE_TIMEOUT_MS,
       attestationType: 'none',
       excludeCredentials: passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
@@ -207,8 +207,8 @@ export class Passkeys {
   ): Promise<Output<'registerPasskey'>> {
     const { store, outbox, limits } = this.#parts;
     limits.refuseBlocked('failed_passkeys', browser.clientAddress);
-    const { hash, value } = this.#read('create', credential.response.clientDataJSON, cookies);
-    const { email, userHandle } = value as CreationChallenge;
+    const { hash, content } = this.#read('create', credential.response.clientDataJSON, cookies);
+    const { email, userHandle } = content;
     const created = await this.#verifyNew(credential);
     if (!created) {
       await limits.hit('failed_passkeys', browser.clientAddress);
@@ -239,7 +239,7 @@ export class Passkeys {
     });
     if (!added) throw new Fault('passkey_expired');
     outbox.handOver({ id: mailId, kind: 'passkey_added', recipient: email, language, data, requestId: browser.requestId });
-    remember(cookies, id);
+    rememberPasskey(cookies, id);
     return { success: true, name, ...(target && { redirectUrl: withToken(target.forwardUrl, token) }) };
   }
 
@@ -260,16 +260,15 @@ export class Passkeys {
     }
   }
 
-  #issue(use: 'get' | 'create', content: Omit<Challenge, 'nonce'>): string {
-    const text = JSON.stringify({ nonce: randomBytes(16).toString('base64url'), ...content });
-    return Buffer.from(this.#challenges.sign(use, text, PASSKEY_CHALLENGE_SECONDS)).toString('base64url');
+  #issue<Use extends keyof Challenges>(use: Use, content: Challenges[Use], cookies: Cookies): string {
+    return Buffer.from(this.#challenges.issue(use, content, cookies, PASSKEY_CHALLENGE_SECONDS)).toString('base64url');
   }
 
   /**
    * Returns what the challenge in the data that an authenticator signed was issued for, and its hash, under which it is used up.
    * @throws Fault passkey_expired when it is forged, has expired or is of another browser; bad_passkey for anything else
    */
-  #read(use: 'get' | 'create', clientDataJSON: string, cookies: Cookies): { hash: Buffer; value: Challenge } {
+  #read<Use extends keyof Challenges>(use: Use, clientDataJSON: string, cookies: Cookies): { hash: Buffer; content: Challenges[Use] } {
     let challenge: unknown;
     try {
       challenge = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).challenge;
@@ -277,12 +276,10 @@ export class Passkeys {
       throw new Fault('bad_passkey');
     }
     const signed = typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : '';
-    const text = this.#challenges.verify(use, signed);
-    const value: Challenge | null = text === null ? null : JSON.parse(text);
-    const browser = boundBrowser(cookies);
-    if (!value || browser === null || value.browser !== browser) throw new Fault('passkey_expired');
+    const content = this.#challenges.read(use, signed, cookies);
+    if (!content) throw new Fault('passkey_expired');
     // Of the signed text, since base64url may be written in several ways.
-    return { hash: digest(signed), value };
+    return { hash: digest(signed), content };
   }
 }
 
@@ -294,18 +291,6 @@ export function rpIdOf(publicUrl: string, set: string | null): string | null {
 
 /** Returns the method of a sign-in with a passkey. */
 const methodOf = (deviceType: StoredPasskey['deviceType']) => (deviceType === 'singleDevice' ? 'hardware' : 'synced');
-
-const ID = /^[0-9a-f-]{36}$/;
-
-/** Returns the ids of the passkeys that were used in a browser. They only decide what a page offers. */
-function knownIn(cookies: Cookies): string[] {
-  return (cookies.get('passkeys') ?? '').split('.').filter((id) => ID.test(id));
-}
-
-function remember(cookies: Cookies, id: string): void {
-  const others = knownIn(cookies).filter((known) => known !== id);
-  cookies.set('passkeys', [id, ...others].slice(0, MAX_KNOWN_PASSKEYS).join('.'));
-}
 
 /** Returns the first name of a passkey: its password manager or authenticator, else its browser and system. */
 async function nameOf(aaguid: string, { userAgent }: Browser): Promise<string> {
