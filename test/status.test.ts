@@ -1,145 +1,133 @@
-import { describe, expect, type TestContext, test } from 'vitest';
-import { openStage, type Service } from './harness.ts';
-import { createCluster } from './postgres.ts';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../server/db/migrate.ts';
+import { removeOldProbes } from '../server/jobs/store.ts';
+import { StatusStore } from '../server/status/probes.ts';
+import { openStage, type Stage } from './harness.ts';
 import { waitUntil } from './waiting.ts';
 
-const MINUTE_MS = 60_000;
-/** A response may be 15 s old and a probe takes up to 5 s; on a busy machine a second probe may be needed. */
-const TIMEOUT_MS = 90_000;
+// No service runs before a test needs one: its probes would be counted.
+let stage: Stage;
+let pool: pg.Pool;
+beforeAll(async () => {
+  stage = await openStage();
+  await migrate(stage.databaseUrl);
+  pool = new pg.Pool({ connectionString: stage.databaseUrl, max: 2, options: '-c timezone=UTC' });
+});
+afterAll(async () => {
+  await pool.end();
+  await stage.close();
+});
 
-const statusOf = async (service: Service) => (await service.client().get('/api/status')).json;
+test('a minute has the worst results of its probes', async () => {
+  await stage.query('delete from probes');
+  const store = new StatusStore(pool);
+  // An hour ago, in the middle of a minute.
+  const [{ seconds }] = await stage.query(
+    "select extract(epoch from now() - date_trunc('hour', now() - interval '1 hour'))::float8 - 10 as seconds",
+  );
+  const secondsAgo = seconds as number;
+  await store.save([
+    { secondsAgo, databaseMs: 1, responseMs: 9, failed: [] },
+    { secondsAgo: secondsAgo - 20, databaseMs: null, responseMs: 2, failed: ['database'] },
+  ]);
+  await store.save([{ secondsAgo: secondsAgo - 30, databaseMs: 5, responseMs: null, failed: ['response', 'database'] }]);
+  await store.save([{ secondsAgo: secondsAgo - 60, databaseMs: 4, responseMs: 4, failed: [] }]);
+  expect(await stage.query('select database_ms, response_ms, failed from probes order by minute')).toEqual([
+    { database_ms: 5, response_ms: 9, failed: ['database', 'response'] },
+    { database_ms: 4, response_ms: 4, failed: [] },
+  ]);
+});
 
-/** Starts a service on a stage of its own, which is closed with the test. @param clusterUrl a cluster other than the shared one */
-async function startMonitored({ onTestFinished }: TestContext, clusterUrl?: string) {
-  const stage = await openStage(clusterUrl);
-  onTestFinished(() => stage.close());
+test('uptime, response time, days and incidents are computed from the probes', async () => {
+  await stage.query('delete from probes');
+  // 1,000 minutes that end an hour ago, with two incidents; the first has a gap of five minutes without failures.
+  await stage.query(`
+    insert into probes (minute, database_ms, response_ms, failed)
+    select date_trunc('minute', now()) - make_interval(mins => 60 + n), 1, 4,
+      case when n in (500, 499, 493) then '{database}' when n = 300 then '{mail,response}' else '{}' end::text[]
+    from generate_series(1, 1000) as n`);
+  // One older than 30 days, one older than 90 days.
+  await stage.query(
+    "insert into probes (minute, failed) values (now() - interval '40 days', '{mail}'), (now() - interval '91 days', '{mail}')",
+  );
+  const history = await new StatusStore(pool).history();
+  expect(history.responseMs).toBeCloseTo(4);
+  expect(history.days).toHaveLength(30);
+  const sum = (of: 'measured' | 'failed') => history.days.reduce((total, day) => total + day[of], 0);
+  expect([sum('measured'), sum('failed')]).toEqual([1000, 4]);
+  expect(history.days.map(({ date }) => date)).toEqual(history.days.map(({ date }) => date).sort());
+  const shown = history.incidents.map(({ startedAt, endedAt, components, recent }) => [
+    (endedAt.getTime() - startedAt.getTime()) / 60_000,
+    components,
+    recent,
+  ]);
+  expect(shown).toEqual([
+    [1, ['mail', 'response'], false],
+    [8, ['database'], false],
+  ]);
+
   const service = await stage.start();
-  const status = () => statusOf(service);
-  const untilState = (state: string) =>
-    waitUntil(`the state is ${state}`, TIMEOUT_MS, async () => {
-      const response = await status();
-      return response.state === state || JSON.stringify(response).slice(0, 200);
-    });
-  /** Waits until there is exactly one incident and it matches. */
-  const untilIncident = (expected: object) =>
-    waitUntil('the incident is reported', TIMEOUT_MS, async () => {
-      const incidents = (await status()).history?.incidents;
-      try {
-        expect(incidents).toMatchObject([expected]);
-        return true;
-      } catch {
-        return JSON.stringify(incidents);
-      }
-    });
-  return { stage, service, status, untilState, untilIncident };
-}
+  const status = async () => (await service.client().get('/api/status')).json;
+  await waitUntil('the response has the incidents', 90_000, async () => (await status()).history?.incidents.length === 2);
+  const { history: returned } = await status();
+  await service.stop();
+  expect(returned.uptimePercent).toBeGreaterThanOrEqual(99.6);
+  expect(returned.uptimePercent).toBeLessThan(99.61);
+  expect(returned.incidents).toMatchObject([{ minutes: 1 }, { minutes: 8 }]);
 
-// Concurrent because they wait for the interval of the probes.
-describe.concurrent('the status', { timeout: 10 * MINUTE_MS }, () => {
-  test('has a probe soon after the start, with the response times', async (context) => {
-    const { stage, status, untilState } = await startMonitored(context);
-    const good = () => stage.query("select *, now() - minute < interval '2 minutes' as new from probes where failed = '{}'");
-    await waitUntil('a good probe', 150_000, async () => (await good()).length > 0);
-    const [row] = await good();
-    expect(row.new).toBe(true);
-    expect(row.database_ms).toBeGreaterThan(0);
-    expect(row.response_ms).toBeGreaterThan(0);
-    await untilState('operational');
-    const response = await status();
-    expect(response).toMatchObject({
-      state: 'operational',
-      components: [
-        { id: 'database', state: 'operational' },
-        { id: 'mail', state: 'operational' },
-        { id: 'response', state: 'operational' },
-      ],
-      history: { uptimePercent: null, responseMs: null },
-    });
-    expect(Date.now() - Date.parse(response.checkedAt)).toBeLessThan(70_000);
-    expect(response.history.days).toHaveLength(30);
-    expect(response.history.days[29]).toMatchObject({ date: new Date().toISOString().slice(0, 10) });
-    expect(await stage.query('select 1 from audit_log')).toEqual([]);
-    expect(await stage.query('select 1 from sign_in_limits')).toEqual([]);
-  });
+  expect(await removeOldProbes()((text, values) => pool.query(text, values))).toBe(false);
+  expect(await stage.query("select 1 from probes where minute < now() - interval '90 days'")).toEqual([]);
+  expect(await stage.query("select 1 from probes where minute < now() - interval '39 days'")).toHaveLength(1);
+});
 
-  test('is degraded while the SMTP server is down, and recovers', async (context) => {
-    const { stage, service, status, untilState, untilIncident } = await startMonitored(context);
-    await untilState('operational');
-    await stage.query('delete from probes');
-    await stage.mailbox.down();
-    try {
-      await untilState('degraded');
-      await untilIncident({ endedAt: null, components: expect.arrayContaining(['mail']) });
-      expect((await status()).components).toContainEqual({ id: 'mail', state: 'down' });
-      await waitUntil('the failed probe is logged', 30_000, () => service.output().includes('a probe failed'));
-    } finally {
-      await stage.mailbox.up();
+test('reading the history of 90 days takes no longer than six counts of its rows', async () => {
+  await stage.query(`
+    insert into probes (minute, database_ms, response_ms, failed)
+    select date_trunc('minute', now()) - make_interval(mins => n), 1, 4, case when n % 1000 < 7 then '{database}' else '{}' end::text[]
+    from generate_series(1, 129600) as n on conflict do nothing`);
+  await stage.query('analyze probes');
+  const store = new StatusStore(pool);
+  const best = async (run: () => Promise<unknown>) => {
+    const times: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      const start = performance.now();
+      await run();
+      times.push(performance.now() - start);
     }
-    await untilState('operational');
-    await untilIncident({ endedAt: expect.any(String), components: expect.arrayContaining(['mail']) });
-  });
+    return Math.min(...times);
+  };
+  expect((await store.history()).incidents.length).toBeGreaterThan(40);
+  const count = await best(() => pool.query("select count(*) from probes where failed <> '{}'"));
+  expect(await best(() => store.history())).toBeLessThan(6 * count);
+});
 
-  test('is degraded while the SMTP server accepts connections without a greeting', async (context) => {
-    const { stage, untilState } = await startMonitored(context);
-    await untilState('operational');
-    stage.mailbox.behave({ kind: 'silent' });
-    try {
-      await untilState('degraded');
-    } finally {
-      stage.mailbox.behave({ kind: 'accept' });
-    }
-    await untilState('operational');
+test('the status has a probe soon after the start of a service, with the response times', { timeout: 300_000 }, async ({
+  onTestFinished,
+}) => {
+  const own = await openStage();
+  onTestFinished(() => own.close());
+  const service = await own.start();
+  const good = () => own.query("select *, now() - minute < interval '2 minutes' as new from probes where failed = '{}'");
+  await waitUntil('a good probe', 150_000, async () => (await good()).length > 0);
+  const [row] = await good();
+  expect(row.new).toBe(true);
+  expect(row.database_ms).toBeGreaterThan(0);
+  expect(row.response_ms).toBeGreaterThan(0);
+  const status = async () => (await service.client().get('/api/status')).json;
+  await waitUntil('the state is operational', 90_000, async () => (await status()).state === 'operational');
+  const response = await status();
+  expect(response).toMatchObject({
+    components: [
+      { id: 'database', state: 'operational' },
+      { id: 'mail', state: 'operational' },
+      { id: 'response', state: 'operational' },
+    ],
+    history: { uptimePercent: null, responseMs: null },
   });
-
-  test('is degraded while an email is not sent for more than a minute', async (context) => {
-    const { stage, untilState } = await startMonitored(context);
-    await untilState('operational');
-    // As if leased by a sender that was killed: due in the future, never tried.
-    await stage.query(
-      `insert into outbox (id, kind, recipient, language, created_at, due_at, expires_at)
-       values (gen_random_uuid(), 'registered', 'a@b.example', 'en', now() - interval '2 minutes', now() + interval '1 hour', now() + interval '2 hours')`,
-    );
-    await untilState('degraded');
-    await stage.query('delete from outbox');
-    await untilState('operational');
-  });
-
-  test('is down while PostgreSQL is killed or frozen, and stores the failed probes once it is back', async (context) => {
-    const cluster = await createCluster();
-    context.onTestFinished(() => cluster.remove());
-    const { stage, service, untilState, untilIncident } = await startMonitored(context, cluster.url('postgres'));
-    await untilState('operational');
-    await stage.query('delete from probes');
-    await cluster.kill();
-    await untilState('down');
-    const response = await service.client().get('/api/status');
-    expect([response.status, response.json.history]).toEqual([200, null]);
-    expect(response.json.components).toContainEqual({ id: 'database', state: 'down' });
-    await cluster.start();
-    await untilState('operational');
-    const failed = () => stage.query("select failed, database_ms from probes where 'database' = any(failed) order by minute");
-    await waitUntil('the failed probes are stored', TIMEOUT_MS, async () => (await failed()).length > 0);
-    await untilIncident({ endedAt: expect.any(String), components: expect.arrayContaining(['database']) });
-
-    await cluster.freeze();
-    try {
-      await untilState('down');
-    } finally {
-      await cluster.thaw();
-    }
-    await untilState('operational');
-  });
-
-  test('is measured by two instances in one row a minute', async (context) => {
-    const { stage, service } = await startMonitored(context);
-    const other = await stage.start({ PUBLIC_URL: service.url });
-    await stage.query('delete from probes');
-    await waitUntil('both instances have probed', TIMEOUT_MS, async () => {
-      const responses = await Promise.all([statusOf(service), statusOf(other)]);
-      return responses.every(({ history }) => history?.since);
-    });
-    const rows = await stage.query("select date_trunc('minute', minute) = minute as whole from probes");
-    expect(new Set(rows.map(({ whole }) => whole))).toEqual(new Set([true]));
-    expect(await other.stop()).toBe(0);
-  });
+  expect(Date.now() - Date.parse(response.checkedAt)).toBeLessThan(70_000);
+  expect(response.history.days).toHaveLength(30);
+  expect(response.history.days[29]).toMatchObject({ date: new Date().toISOString().slice(0, 10) });
+  expect(await own.query('select 1 from audit_log')).toEqual([]);
+  expect(await own.query('select 1 from sign_in_limits')).toEqual([]);
 });

@@ -6,8 +6,13 @@ import { apt, canInstall } from '../apt.ts';
 const programs: Record<string, string> = {
   buildah: 'buildah',
   caddy: 'caddy',
+  haproxy: 'haproxy',
   mmdebstrap: 'mmdebstrap',
+  'nginx-core': 'nginx',
+  openssl: 'openssl',
   pgbouncer: 'pgbouncer',
+  prometheus: 'promtool',
+  systemd: 'systemd-analyze',
   unzip: 'unzip',
 };
 

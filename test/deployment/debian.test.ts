@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RATE_LIMITS } from '../contract/limits.ts';
-import { hasOpenssl, openAuthority } from './certificates.ts';
-import { Client } from './client.ts';
-import { hasHaproxy, startHaproxy } from './haproxy.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { pngOfBytes } from './images.ts';
-import { hasProxy, startProxy } from './proxies.ts';
-import { signInDeveloper } from './sign-ins.ts';
-import { freePort } from './waiting.ts';
+import { RATE_LIMITS } from '../../contract/limits.ts';
+import { hasOpenssl, openAuthority } from '../certificates.ts';
+import { Client } from '../client.ts';
+import { hasHaproxy, startHaproxy } from '../haproxy.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { pngOfBytes } from '../images.ts';
+import { hasProxy, startProxy } from '../proxies.ts';
+import { signInDeveloper } from '../sign-ins.ts';
+import { freePort } from '../waiting.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -77,7 +77,7 @@ test.skipIf(!hasHaproxy || !hasOpenssl)(
   },
 );
 
-const unit = join(import.meta.dirname, '../server/deploy/emailauth.service');
+const unit = join(import.meta.dirname, '../../server/deploy/emailauth.service');
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 if (!hasSystemd) console.warn('\n!! The test of the systemd unit is skipped: on Debian, apt-get install systemd\n');
 

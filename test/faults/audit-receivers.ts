@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, waitUntil } from './waiting.ts';
+import { freePort, waitUntil } from '../waiting.ts';
 
 const RSYSLOG = '/usr/sbin/rsyslogd';
 /** The TLS driver of rsyslog that Debian has in the package rsyslog-openssl. */
@@ -82,7 +82,7 @@ template(name="fields" type="string" string="%pri%|%hostname%|%app-name%|%msgid%
 
 /** Returns the configuration of rsyslog in docs/operations.md. */
 async function documentedListener(): Promise<string> {
-  const documentation = await readFile(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
+  const documentation = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const documented = /```rsyslog\n([\s\S]*?)```/.exec(documentation)?.[1];
   if (!documented) throw new Error('docs/operations.md has no configuration of rsyslog');
   return documented;

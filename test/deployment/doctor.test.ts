@@ -2,12 +2,12 @@ import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Check, type Clinic, openClinic } from '../cli/clinic.ts';
 import type { Service } from '../harness.ts';
 import { hasPgBouncer, startPgBouncer } from '../pgbouncer.ts';
 import { type Cluster, createCluster, createDatabase, query } from '../postgres.ts';
 import { hasProxy, startProxy } from '../proxies.ts';
 import { freePort, waitUntil } from '../waiting.ts';
-import { type Check, type Clinic, openClinic } from './clinic.ts';
 
 let clinic: Clinic;
 let backups: string;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Output } from '../contract/routes.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { hasPgBouncer, startPgBouncer } from './pgbouncer.ts';
-import { type Cluster, createCluster, query } from './postgres.ts';
-import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from './sign-ins.ts';
-import { waitUntil } from './waiting.ts';
+import type { Output } from '../../contract/routes.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { hasPgBouncer, startPgBouncer } from '../pgbouncer.ts';
+import { type Cluster, createCluster, query } from '../postgres.ts';
+import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { waitUntil } from '../waiting.ts';
 
 // The tests run in order: the last ones stop the standby.
 let primary: Cluster;

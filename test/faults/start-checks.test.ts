@@ -1,10 +1,10 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { MIGRATIONS } from '../server/db/migrate.ts';
-import { type Home, openHome } from './cli/command.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { freshAddress, requestEmail } from './sign-ins.ts';
+import { MIGRATIONS } from '../../server/db/migrate.ts';
+import { type Home, openHome } from '../cli/command.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { freshAddress, requestEmail } from '../sign-ins.ts';
 
 let stage: Stage;
 let home: Home;

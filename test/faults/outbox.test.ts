@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:net';
 import pino from 'pino';
 import { beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
-import { type Database, openDatabase } from '../server/db/database.ts';
-import { migrate } from '../server/db/migrate.ts';
-import type { Mail } from '../server/mail/mail.ts';
-import { Mailer } from '../server/mail/mailer.ts';
-import { FIRST_LEASE_SECONDS, Outbox } from '../server/mail/outbox.ts';
-import { type Mailbox, openMailbox } from './mailbox.ts';
-import { createCluster, createDatabase } from './postgres.ts';
-import { freePort, waitUntil } from './waiting.ts';
+import { type Database, openDatabase } from '../../server/db/database.ts';
+import { migrate } from '../../server/db/migrate.ts';
+import type { Mail } from '../../server/mail/mail.ts';
+import { Mailer } from '../../server/mail/mailer.ts';
+import { FIRST_LEASE_SECONDS, Outbox } from '../../server/mail/outbox.ts';
+import { type Mailbox, openMailbox } from '../mailbox.ts';
+import { createCluster, createDatabase } from '../postgres.ts';
+import { freePort, waitUntil } from '../waiting.ts';
 
 type AtEnd = TestContext['onTestFinished'];
 

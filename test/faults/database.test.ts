@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { type Cluster, createCluster } from '../postgres.ts';
+import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from '../sign-ins.ts';
+import { measureLag, sleep, waitUntil, waitWithin } from '../waiting.ts';
 import { inRun } from './full-run.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { type Cluster, createCluster } from './postgres.ts';
-import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
-import { measureLag, sleep, waitUntil, waitWithin } from './waiting.ts';
 
 // Killed and frozen by the tests, so not the shared cluster; it has PostgreSQL's default durability.
 let cluster: Cluster;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WEB_CLIENT_ID } from '../contract/pkce.ts';
-import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { addWebsite, authorize, codeOf, freshAddress, openLink, requestEmail, tokenOf } from './sign-ins.ts';
+import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
+import type { Client, HttpResponse } from '../client.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { addWebsite, authorize, codeOf, freshAddress, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
 
 const ROUNDS = 200;
 const RACERS = 50;

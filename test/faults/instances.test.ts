@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from '../sign-ins.ts';
+import { freePort, sleep, waitUntil } from '../waiting.ts';
 import { inRun } from './full-run.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
-import { freePort, sleep, waitUntil } from './waiting.ts';
 
 let stage: Stage;
 beforeAll(async () => {

@@ -3,11 +3,11 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { signInHome } from '../cli/sign-in.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { freshDomain } from '../sign-ins.ts';
 import { freePort, waitUntil } from '../waiting.ts';
 import { filesBelow, type Installed, installCommand } from './installed.ts';
-import { signInHome } from './sign-in.ts';
 
 const repository = join(import.meta.dirname, '../..');
 /** The budget is 25 MB; this is close to the real size, so that a large new package is noticed. */

@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { readMetrics } from './metrics-text.ts';
-import { freshAddress, openLink, registerWebsite, requestEmail } from './sign-ins.ts';
-import { freePort, waitUntil } from './waiting.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { readMetrics } from '../metrics-text.ts';
+import { freshAddress, openLink, registerWebsite, requestEmail } from '../sign-ins.ts';
+import { freePort, waitUntil } from '../waiting.ts';
 
 const PROMETHEUS = '/usr/bin/prometheus';
 const hasPrometheus = existsSync(PROMETHEUS) && existsSync('/usr/bin/promtool');
 if (!hasPrometheus) console.warn('\n!! The tests with Prometheus are skipped: on Debian, apt-get install prometheus\n');
 
-const folder = join(import.meta.dirname, '../server/deploy/monitoring');
+const folder = join(import.meta.dirname, '../../server/deploy/monitoring');
 const rulesFile = join(folder, 'alerts.yml');
 const METRIC = /\b(?:emailauth|process|nodejs)_[a-z0-9_]+/g;
 

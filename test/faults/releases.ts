@@ -4,11 +4,11 @@ import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Program } from './harness.ts';
-import { query } from './postgres.ts';
+import type { Program } from '../harness.ts';
+import { query } from '../postgres.ts';
 
 const run = promisify(execFile);
-const repository = join(import.meta.dirname, '..');
+const repository = join(import.meta.dirname, '../..');
 
 /**
  * The last commit of each schema that was released, oldest first. Packages that only they import are development dependencies: compression,

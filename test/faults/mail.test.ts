@@ -1,8 +1,8 @@
 import { describe, expect, type TestContext, test } from 'vitest';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
+import { measureLag, sleep, waitUntil, waitWithin } from '../waiting.ts';
 import { inRun } from './full-run.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { addWebsite, freshAddress, openLink, requestEmail, tokenOf } from './sign-ins.ts';
-import { measureLag, sleep, waitUntil, waitWithin } from './waiting.ts';
 
 // An acknowledged email is delivered whatever fails after the response.
 const MINUTE_MS = 60_000;

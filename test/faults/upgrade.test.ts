@@ -1,12 +1,12 @@
 import { execa } from 'execa';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { MIGRATIONS } from '../server/db/migrate.ts';
-import { entry } from './cli/command.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { MIGRATIONS } from '../../server/db/migrate.ts';
+import { entry } from '../cli/command.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { freshAddress, freshDomain, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
+import { waitUntil } from '../waiting.ts';
 import { hasCommit, openRelease, RELEASES, type Release } from './releases.ts';
-import { freshAddress, freshDomain, openLink, requestEmail, tokenOf } from './sign-ins.ts';
-import { waitUntil } from './waiting.ts';
 
 const ROWS = 1_000_000;
 const AT_ONCE = 3;
@@ -186,7 +186,7 @@ describe('an upgrade from the first schema', () => {
   });
   const openFirstSchema = async () => {
     stage = await openStage();
-    const { up } = await import('../server/db/migrations/0001-sign-in.ts');
+    const { up } = await import('../../server/db/migrations/0001-sign-in.ts');
     await stage.query(`create table migrations (name text primary key, at timestamptz not null default now());
       ${up}; insert into migrations (name) values ('0001-sign-in');
       insert into audit_log (action, email) select 'developer_signed_in', n || '@mail.example' from generate_series(1, 10000) n`);

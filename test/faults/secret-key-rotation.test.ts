@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../server/db/migrate.ts';
-import { checkSecretKey } from '../server/db/secret-key.ts';
-import { ProviderKeys } from '../server/oidc/keys.ts';
-import { SecretKeys } from '../server/secrets.ts';
-import { openAuthenticator } from './authenticator.ts';
-import { type Home, openHome } from './cli/command.ts';
-import type { Client } from './client.ts';
-import { openStage, production, type Service, type Stage } from './harness.ts';
-import { png } from './images.ts';
+import { migrate } from '../../server/db/migrate.ts';
+import { checkSecretKey } from '../../server/db/secret-key.ts';
+import { ProviderKeys } from '../../server/oidc/keys.ts';
+import { SecretKeys } from '../../server/secrets.ts';
+import { openAuthenticator } from '../authenticator.ts';
+import { type Home, openHome } from '../cli/command.ts';
+import type { Client } from '../client.ts';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { png } from '../images.ts';
 import {
   addWebsite,
   authorize,
@@ -22,8 +22,8 @@ import {
   requestEmail,
   signInDeveloper,
   tokenOf,
-} from './sign-ins.ts';
-import { waitUntil } from './waiting.ts';
+} from '../sign-ins.ts';
+import { waitUntil } from '../waiting.ts';
 
 const OLD = randomBytes(32).toString('hex');
 const NEW = randomBytes(32).toString('hex');

@@ -6,11 +6,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS } from '../../server/db/migrate.ts';
 import { up as firstMigration } from '../../server/db/migrations/0001-sign-in.ts';
+import { manifestOf, repack, unpack, withManifest } from '../cli/archives.ts';
+import { entry, type Home, openHome } from '../cli/command.ts';
+import { KEYS, openTerminal } from '../cli/terminal.ts';
 import { openStage, type Stage } from '../harness.ts';
 import { waitUntil } from '../waiting.ts';
-import { manifestOf, repack, unpack, withManifest } from './archives.ts';
-import { entry, type Home, openHome } from './command.ts';
-import { KEYS, openTerminal } from './terminal.ts';
 
 /** Enough rows to make a restore slow. */
 const EVENTS = 150_000;

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Destination, exportAudit } from '../server/audit-export/audit-export.ts';
-import { destinationsOf, sendMessages } from '../server/audit-export/destinations.ts';
-import { openJobsPool } from '../server/jobs/store.ts';
+import { type Destination, exportAudit } from '../../server/audit-export/audit-export.ts';
+import { destinationsOf, sendMessages } from '../../server/audit-export/destinations.ts';
+import { openJobsPool } from '../../server/jobs/store.ts';
+import { hasOpenssl, openAuthority } from '../certificates.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { freshAddress, registerWebsite, requestEmail } from '../sign-ins.ts';
+import { freePort, waitUntil } from '../waiting.ts';
 import { hasRsyslog, prepareRsyslog, startWebhook } from './audit-receivers.ts';
-import { hasOpenssl, openAuthority } from './certificates.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { freshAddress, registerWebsite, requestEmail } from './sign-ins.ts';
-import { freePort, waitUntil } from './waiting.ts';
 
 const TIMEOUT_MS = 60_000;
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;

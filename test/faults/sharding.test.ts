@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Client } from './client.ts';
-import { openStage, type Stage } from './harness.ts';
+import { Client } from '../client.ts';
+import { openStage, type Stage } from '../harness.ts';
+import { freshAddress, freshDomain, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
+import { freePort } from '../waiting.ts';
 import { openShardRouter, type ShardRouter, shardOf } from './shard-router.ts';
-import { freshAddress, freshDomain, openLink, requestEmail, tokenOf } from './sign-ins.ts';
-import { freePort } from './waiting.ts';
 
 /** The tables of a sign-in, which are divided by mailbox; the others are the same on every shard. */
 const TABLES = { sign_in_attempts: 'email', tokens: 'email', remembered_keys: 'email', audit_log: 'email' };

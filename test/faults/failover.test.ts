@@ -1,12 +1,12 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { entry, openHome } from './cli/command.ts';
-import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { type Cluster, createCluster, query } from './postgres.ts';
+import { entry, openHome } from '../cli/command.ts';
+import type { Client } from '../client.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { type Cluster, createCluster, query } from '../postgres.ts';
+import { addWebsite, freshAddress, signInDeveloper } from '../sign-ins.ts';
+import { freePort, sleep, waitUntil, waitWithin } from '../waiting.ts';
 import { openRelay, type Relay } from './relay.ts';
-import { addWebsite, freshAddress, signInDeveloper } from './sign-ins.ts';
-import { freePort, sleep, waitUntil, waitWithin } from './waiting.ts';
 
 /** How soon the service must serve again after a promotion. */
 const RECOVERY_MS = 5_000;

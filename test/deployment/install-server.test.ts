@@ -3,9 +3,9 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openProgram } from '../cli/terminal.ts';
 import { waitUntil } from '../waiting.ts';
 import { type Installed, installCommand } from './installed.ts';
-import { openProgram } from './terminal.ts';
 
 let installed: Installed;
 let version: string;

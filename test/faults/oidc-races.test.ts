@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import type { Client, HttpResponse } from '../client.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
 import {
   addApplication,
   authorizeAt,
@@ -10,8 +10,8 @@ import {
   refresh,
   signInAt,
   userinfo,
-} from './oidc-driver.ts';
-import { signInDeveloper } from './sign-ins.ts';
+} from '../oidc-driver.ts';
+import { signInDeveloper } from '../sign-ins.ts';
 
 const ROUNDS = 20;
 const RACERS = 50;
