@@ -6,6 +6,7 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { CrossIcon } from './icons.tsx';
 import { Alert } from './states.tsx';
+import { toast } from './toast.tsx';
 
 /** What had the focus before the first dialog. A dialog may replace another one. */
 let opener: Element | null = null;
@@ -132,14 +133,15 @@ export function FormDialog({
 }
 
 /** Asks for confirmation before an action that cannot be undone; `children` describe it. */
-export function ConfirmDialog({
+export function ConfirmDialog<Input>({
   title,
   action,
   failure,
   typed: names,
-  busy,
-  error,
-  onConfirm,
+  mutation,
+  input,
+  done,
+  onDone,
   onClose,
   children,
 }: {
@@ -150,20 +152,30 @@ export function ConfirmDialog({
   failure: string;
   /** The person types one of these texts first, of which the first one is shown. */
   typed?: readonly [string, ...string[]];
-  busy: boolean;
-  error: unknown;
-  onConfirm: () => void;
+  /** The action, of `useMutation`. */
+  mutation: { isPending: boolean; error: unknown; mutate(input: Input, options: { onSuccess: () => void }): void };
+  input: Input;
+  /** The title and text of the notification afterwards. */
+  done: readonly [title: string, text?: string];
+  onDone?: () => void;
   onClose: () => void;
   children: ReactNode;
 }) {
+  const { isPending, error, mutate } = mutation;
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [fault, setFault] = useState<string | null>(null);
   const submit = () => {
     const isTyped = names?.some((name) => name.toLowerCase() === text.trim().toLowerCase()) ?? true;
     setFault(isTyped ? null : `Type ${names?.[0]} to confirm.`);
-    if (isTyped) onConfirm();
-    else field.current?.focus();
+    if (!isTyped) return field.current?.focus();
+    mutate(input, {
+      onSuccess: () => {
+        onClose();
+        onDone?.();
+        toast(...done);
+      },
+    });
   };
   return (
     <FormDialog
@@ -171,7 +183,7 @@ export function ConfirmDialog({
       first={names && field}
       action={action}
       danger
-      busy={busy}
+      busy={isPending}
       failure={Boolean(error) && `${failure} ${errorText(error, '')}`.trim()}
       onSubmit={submit}
       onClose={onClose}
