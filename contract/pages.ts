@@ -118,15 +118,16 @@ export type SignInBoot = {
 /** The field of step 1 that the browser fills in with a token of the Email Verification Protocol. */
 export const VERIFICATION_FIELD = 'email_verification_token';
 
-/**
- * `options`: null where passkeys cannot be used; `forwardUrl`: where the new passkey signs in; `again`: the sign-in page; `interaction`:
- * of an authorization request, instead of `forwardUrl`.
- */
+/** What the page needs that adds a passkey, which then signs in where nothing else is accepted. */
 export type RequiredPasskey = {
   email: string;
+  /** Null where passkeys cannot be used. */
   options: PasskeyCreationOptions | null;
+  /** Where the new passkey signs in. */
   forwardUrl: string;
+  /** The sign-in page. */
   again: string;
+  /** The id of an authorization request, where the new passkey signs in instead of at `forwardUrl`. */
   interaction?: string;
 };
 

@@ -59,7 +59,7 @@ export const PasskeyRegistration = z.object({
 });
 export const PasskeyRegistered = Done.extend({
   name: z.string(),
-  redirectUrl: z.string().optional().meta({ description: 'With forward_url: where the visitor goes on to' }),
+  redirectUrl: z.string().optional().meta({ description: 'With forward_url or interaction: where the visitor goes on to' }),
 });
 
 export const PasskeyOptions = z.object({

@@ -6,6 +6,7 @@ import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { CrossIcon } from './icons.tsx';
 import { Alert } from './states.tsx';
+import { toast } from './toast.tsx';
 
 /** What had the focus before the first dialog. A dialog may replace another one. */
 let opener: Element | null = null;
@@ -83,15 +84,64 @@ function returnFocus() {
   else document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
 }
 
+/**
+ * A dialog with a form that is submitted once at a time; `children` are its fields.
+ * @param action the verb on the button that submits it
+ * @param failure why it failed the last time, as a sentence
+ * @param labels of the other buttons, on a page in another language
+ */
+export function FormDialog({
+  title,
+  first,
+  action,
+  danger = false,
+  busy,
+  failure,
+  labels,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  title: string;
+  first?: RefObject<HTMLElement | null>;
+  action: string;
+  danger?: boolean;
+  busy: boolean;
+  failure: string | null | false;
+  labels?: { cancel: string; close: string };
+  onSubmit: () => unknown;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!busy) onSubmit();
+  };
+  return (
+    <Dialog title={title} first={first} closeLabel={labels?.close} onClose={onClose}>
+      <form noValidate onSubmit={submit} className="grid gap-5">
+        {failure && !busy && <Alert>{failure}</Alert>}
+        {children}
+        <DialogButtons cancel={labels?.cancel} onCancel={onClose}>
+          <Button type="submit" variant={danger ? 'danger' : 'primary'} busy={busy}>
+            {action}
+          </Button>
+        </DialogButtons>
+      </form>
+    </Dialog>
+  );
+}
+
 /** Asks for confirmation before an action that cannot be undone; `children` describe it. */
-export function ConfirmDialog({
+export function ConfirmDialog<Input>({
   title,
   action,
   failure,
   typed: names,
-  busy,
-  error,
-  onConfirm,
+  mutation,
+  input,
+  done,
+  onDone,
   onClose,
   children,
 }: {
@@ -102,50 +152,59 @@ export function ConfirmDialog({
   failure: string;
   /** The person types one of these texts first, of which the first one is shown. */
   typed?: readonly [string, ...string[]];
-  busy: boolean;
-  error: unknown;
-  onConfirm: () => void;
+  /** The action, of `useMutation`. */
+  mutation: { isPending: boolean; error: unknown; mutate(input: Input, options: { onSuccess: () => void }): void };
+  input: Input;
+  /** The title and text of the notification afterwards. */
+  done: readonly [title: string, text?: string];
+  onDone?: () => void;
   onClose: () => void;
   children: ReactNode;
 }) {
+  const { isPending, error, mutate } = mutation;
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [fault, setFault] = useState<string | null>(null);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (busy) return;
+  const submit = () => {
     const isTyped = names?.some((name) => name.toLowerCase() === text.trim().toLowerCase()) ?? true;
     setFault(isTyped ? null : `Type ${names?.[0]} to confirm.`);
-    if (isTyped) onConfirm();
-    else field.current?.focus();
+    if (!isTyped) return field.current?.focus();
+    mutate(input, {
+      onSuccess: () => {
+        onClose();
+        onDone?.();
+        toast(...done);
+      },
+    });
   };
   return (
-    <Dialog title={title} first={names && field} onClose={onClose}>
-      <form noValidate onSubmit={submit} className="grid gap-5">
-        {Boolean(error) && !busy && <Alert>{`${failure} ${errorText(error, '')}`.trim()}</Alert>}
-        <p className="text-muted">{children}</p>
-        {names && (
-          <Field
-            ref={field}
-            label={`Type ${names[0]} to confirm`}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            value={text}
-            error={fault}
-            onChange={({ target }) => {
-              setText(target.value);
-              setFault(null);
-            }}
-          />
-        )}
-        <DialogButtons onCancel={onClose}>
-          <Button type="submit" variant="danger" busy={busy}>
-            {action}
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      first={names && field}
+      action={action}
+      danger
+      busy={isPending}
+      failure={Boolean(error) && `${failure} ${errorText(error, '')}`.trim()}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p className="text-muted">{children}</p>
+      {names && (
+        <Field
+          ref={field}
+          label={`Type ${names[0]} to confirm`}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={text}
+          error={fault}
+          onChange={({ target }) => {
+            setText(target.value);
+            setFault(null);
+          }}
+        />
+      )}
+    </FormDialog>
   );
 }
 

@@ -37,15 +37,14 @@ export function PageHeading({ title, className, children }: { title: string; cla
 }
 
 /** A step of a numbered list, such as the parts of an integration. */
-export function Step({ number, title, text, children }: { number: number; title: string; text: string; children: ReactNode }) {
+export function Step({ number, title, children }: { number: number; title: string; children: ReactNode }) {
   return (
-    <li className="min-w-0">
+    <li className="grid min-w-0 gap-3">
       <h3 className="flex items-baseline gap-3 font-semibold tracking-tight">
         <span className="font-mono text-sm text-accent">{number}</span>
         {title}
       </h3>
-      <p className="mt-1 mb-3 text-[0.9375rem] leading-6 text-muted">{text}</p>
-      {children}
+      <div className="grid min-w-0 gap-3 text-[0.9375rem] leading-6 text-muted">{children}</div>
     </li>
   );
 }

@@ -27,23 +27,28 @@ export function Alert({ children }: { children: ReactNode }) {
   );
 }
 
-/** A query that failed, with a button to try again. It takes the `error`, `isFetching` and `refetch` of the query. */
+/**
+ * A query that failed, with a button to try again. It takes the `error`, `isFetching` and `refetch` of the query.
+ * @param texts in another language, instead of the reason and `fallback`
+ */
 export function Failed({
   error,
-  fallback,
+  fallback = '',
+  texts = { reason: errorText(error, fallback), retry: 'Try again' },
   isFetching,
   refetch,
 }: {
   error: unknown;
-  fallback: string;
+  fallback?: string;
+  texts?: { reason: string; retry: string };
   isFetching: boolean;
   refetch: () => unknown;
 }) {
   return (
     <div className="grid gap-3">
-      <Alert>{errorText(error, fallback)}</Alert>
+      <Alert>{texts.reason}</Alert>
       <Button variant="secondary" className="justify-self-start" busy={isFetching} onClick={() => refetch()}>
-        Try again
+        {texts.retry}
       </Button>
     </div>
   );

@@ -7,7 +7,6 @@ import { DayBars } from '../../ui/day-bars.tsx';
 import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading, Section, Stat, Stats, useFragment } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { type ApiKey, useApiKeys, useApiKeyUsage, useRevokeApiKey } from './queries.ts';
 import { GenerateKey, RotateKey } from './secret-dialogs.tsx';
 
@@ -140,21 +139,14 @@ function KeyUsage({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) 
 
 function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const revoke = useRevokeApiKey();
-  const confirm = () =>
-    revoke.mutate(apiKey.id, {
-      onSuccess: () => {
-        onClose();
-        toast('API key revoked', apiKey.name);
-      },
-    });
   return (
     <ConfirmDialog
       title={`Revoke ${apiKey.name}`}
       action="Revoke"
       failure="The key could not be revoked."
-      busy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={confirm}
+      mutation={revoke}
+      input={apiKey.id}
+      done={['API key revoked', apiKey.name]}
       onClose={onClose}
     >
       The key <code className="font-mono text-[0.8125rem]">{apiKey.keyId}</code> stops working within a second, wherever it is used. This

@@ -1,11 +1,9 @@
-import { type FormEvent, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { redirectUriFault, serverUriFault } from '../../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextArea } from '../../ui/field.tsx';
-import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Choices, rowsOf, Switch, scopeOptions, UriList, type UriRow } from './form-fields.tsx';
 import { type Application, type ApplicationInput, useSaveApplication } from './queries.ts';
@@ -26,18 +24,15 @@ const SCOPES = scopeOptions([...IDENTITY_SCOPES, ...RESOURCE_SCOPES]);
 /** Adds an application or changes one. A new client secret is shown in its place. */
 export function ApplicationDialog({ application, onClose }: { application: Application | null; onClose: () => void }) {
   const save = useSaveApplication(application);
-  const element = useRef<HTMLFormElement>(null);
   const first = useRef<HTMLInputElement>(null);
   const [form, setForm] = useState(() => formOf(application));
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (save.isPending) return;
+  const submit = () => {
     const checked = checkForm(form);
     setForm(checked.form);
     if (!checked.isValid) {
       // The fields are marked as invalid with the next render.
-      requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
+      requestAnimationFrame(() => first.current?.form?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
       return;
     }
     save.mutate(inputOf(form), {
@@ -51,82 +46,82 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
 
   if (save.data?.clientSecret) return <NewSecret key="shown" application={save.data} secret={save.data.clientSecret} onClose={onClose} />;
   return (
-    <Dialog title={application ? `Configure ${application.name}` : 'New Application'} first={first} onClose={onClose}>
-      <form ref={element} noValidate onSubmit={submit} className="grid gap-5">
-        {save.error && !save.isPending && <Alert>{errorText(save.error, 'The application could not be saved.')}</Alert>}
-        <Field
-          ref={first}
-          label="Name"
-          name="name"
-          required
-          maxLength={80}
-          autoComplete="off"
-          placeholder="Notes for the team"
-          hint="People see it when they sign in, beside the host of the redirect URI."
-          value={form.name}
-          error={form.faults.name}
-          onChange={(event) => setForm({ ...form, name: event.target.value, faults: { ...form.faults, name: undefined } })}
+    <FormDialog
+      title={application ? `Configure ${application.name}` : 'New Application'}
+      first={first}
+      action={application ? 'Save' : 'Create Application'}
+      busy={save.isPending}
+      failure={save.error && errorText(save.error, 'The application could not be saved.')}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field
+        ref={first}
+        label="Name"
+        name="name"
+        required
+        maxLength={80}
+        autoComplete="off"
+        placeholder="Notes for the team"
+        hint="People see it when they sign in, beside the host of the redirect URI."
+        value={form.name}
+        error={form.faults.name}
+        onChange={(event) => setForm({ ...form, name: event.target.value, faults: { ...form.faults, name: undefined } })}
+      />
+      <ClientType application={application} form={form} onChange={setForm} />
+      <UriList
+        name="redirect_uri"
+        label="Redirect URI"
+        legend="Redirect URIs"
+        placeholder="https://app.example.com/callback"
+        hint="Compared exactly; on localhost, 127.0.0.1 and [::1] any port matches."
+        required
+        rows={form.redirectUris}
+        onChange={(redirectUris) => setForm({ ...form, redirectUris })}
+      />
+      <UriList
+        name="logout_uri"
+        label="Logout URI"
+        legend="Logout URIs"
+        placeholder="https://app.example.com/"
+        hint="Where a logout may return to (post_logout_redirect_uri)."
+        rows={form.logoutUris}
+        onChange={(logoutUris) => setForm({ ...form, logoutUris })}
+      />
+      <Field
+        label="Back-channel logout URI (optional)"
+        name="backchannel_logout_uri"
+        mono
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        inputMode="url"
+        maxLength={1024}
+        placeholder="https://app.example.com/logged-out"
+        hint="Receives a request when a session has ended."
+        value={form.backchannelLogoutUri}
+        error={form.faults.backchannelLogoutUri}
+        onChange={(event) =>
+          setForm({ ...form, backchannelLogoutUri: event.target.value, faults: { ...form.faults, backchannelLogoutUri: undefined } })
+        }
+      />
+      <Choices
+        label="Scopes"
+        hint="What it may request. People are asked before they allow it."
+        error={form.faults.scopes}
+        options={SCOPES}
+        chosen={form.scopes}
+        onChange={(scopes) => setForm({ ...form, scopes, faults: { ...form.faults, scopes: undefined } })}
+      />
+      {application && (
+        <Switch
+          label="Active"
+          hint="While it is off, it signs no one in. Its tokens and open sign-ins end at once."
+          checked={form.isActive}
+          onChange={(isActive) => setForm({ ...form, isActive })}
         />
-        <ClientType application={application} form={form} onChange={setForm} />
-        <UriList
-          name="redirect_uri"
-          label="Redirect URI"
-          legend="Redirect URIs"
-          placeholder="https://app.example.com/callback"
-          hint="Compared exactly; on localhost, 127.0.0.1 and [::1] any port matches."
-          required
-          rows={form.redirectUris}
-          onChange={(redirectUris) => setForm({ ...form, redirectUris })}
-        />
-        <UriList
-          name="logout_uri"
-          label="Logout URI"
-          legend="Logout URIs"
-          placeholder="https://app.example.com/"
-          hint="Where a logout may return to (post_logout_redirect_uri)."
-          rows={form.logoutUris}
-          onChange={(logoutUris) => setForm({ ...form, logoutUris })}
-        />
-        <Field
-          label="Back-channel logout URI (optional)"
-          name="backchannel_logout_uri"
-          mono
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          inputMode="url"
-          maxLength={1024}
-          placeholder="https://app.example.com/logged-out"
-          hint="Receives a request when a session has ended."
-          value={form.backchannelLogoutUri}
-          error={form.faults.backchannelLogoutUri}
-          onChange={(event) =>
-            setForm({ ...form, backchannelLogoutUri: event.target.value, faults: { ...form.faults, backchannelLogoutUri: undefined } })
-          }
-        />
-        <Choices
-          label="Scopes"
-          hint="What it may request. People are asked before they allow it."
-          error={form.faults.scopes}
-          options={SCOPES}
-          chosen={form.scopes}
-          onChange={(scopes) => setForm({ ...form, scopes, faults: { ...form.faults, scopes: undefined } })}
-        />
-        {application && (
-          <Switch
-            label="Active"
-            hint="While it is off, it signs no one in. Its tokens and open sign-ins end at once."
-            checked={form.isActive}
-            onChange={(isActive) => setForm({ ...form, isActive })}
-          />
-        )}
-        <DialogButtons onCancel={onClose}>
-          <Button type="submit" busy={save.isPending}>
-            {application ? 'Save' : 'Create Application'}
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 

@@ -10,7 +10,6 @@ import { OpenIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, RowsLoading, Section, useFragment } from '../../ui/panels.tsx';
 import { Alert, Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { ApplicationDialog } from './application-dialog.tsx';
 import {
@@ -192,22 +191,15 @@ function Entry({ entry }: { entry: LogEntry }) {
 
 function DeleteApplication({ application, onClose }: { application: Application; onClose: () => void }) {
   const remove = useDeleteApplication();
-  const confirm = () =>
-    remove.mutate(application.id, {
-      onSuccess: () => {
-        onClose();
-        toast('Application deleted', application.name);
-      },
-    });
   return (
     <ConfirmDialog
       title={`Delete ${application.name}`}
       action="Delete"
       failure="The application could not be deleted."
       typed={[application.name]}
-      busy={remove.isPending}
-      error={remove.error}
-      onConfirm={confirm}
+      mutation={remove}
+      input={application.id}
+      done={['Application deleted', application.name]}
       onClose={onClose}
     >
       Its client ID stops working: nobody can sign in through it any more, its access tokens and open sign-ins end at once, and its logs are

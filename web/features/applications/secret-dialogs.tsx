@@ -1,13 +1,12 @@
-import { type FormEvent, type ReactNode, type RefObject, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import { RESOURCE_SCOPES, type ResourceScope } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton, OnCopied, Value, Values } from '../../ui/copyable.tsx';
-import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { Dialog, FormDialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
-import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Choices, scopeOptions } from './form-fields.tsx';
 import {
@@ -105,9 +104,7 @@ export function RotateSecret({ application, onClose }: { application: Applicatio
   // The service accepts two secrets at a time.
   const { formerSecretUntil } = application;
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (rotate.isPending) return;
+  const submit = () => {
     const graceHours = formerSecretUntil ? 0 : (Number(grace) as SecretGraceHours);
     rotate.mutate(graceHours, { onSuccess: () => toast('Client secret rotated', application.name) });
   };
@@ -116,35 +113,35 @@ export function RotateSecret({ application, onClose }: { application: Applicatio
     return <NewSecret key="shown" application={application} secret={rotate.data.clientSecret} onClose={onClose} />;
   }
   return (
-    <Dialog title={`Rotate the secret of ${application.name}`} onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-5">
-        {rotate.error && !rotate.isPending && <Alert>{errorText(rotate.error, 'The secret could not be rotated.')}</Alert>}
-        {formerSecretUntil ? (
+    <FormDialog
+      title={`Rotate the secret of ${application.name}`}
+      action={formerSecretUntil ? 'End both and rotate' : 'Rotate'}
+      danger={formerSecretUntil !== null}
+      busy={rotate.isPending}
+      failure={rotate.error && errorText(rotate.error, 'The secret could not be rotated.')}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {formerSecretUntil ? (
+        <p className="text-[0.9375rem] text-muted">
+          The secret before the present one still works until {timeOf(formerSecretUntil)}. If you rotate before then, both end at once, and
+          only the new one works.
+        </p>
+      ) : (
+        <>
           <p className="text-[0.9375rem] text-muted">
-            The secret before the present one still works until {timeOf(formerSecretUntil)}. If you rotate before then, both end at once,
-            and only the new one works.
+            You get a new client secret. The present one still works for a while, so that you can first replace it on your servers.
           </p>
-        ) : (
-          <>
-            <p className="text-[0.9375rem] text-muted">
-              You get a new client secret. The present one still works for a while, so that you can first replace it on your servers.
-            </p>
-            <Select
-              label="How long the present secret still works"
-              name="grace"
-              options={SECRET_GRACE}
-              value={grace}
-              onChange={(event) => setGrace(event.target.value as `${SecretGraceHours}`)}
-            />
-          </>
-        )}
-        <DialogButtons onCancel={onClose}>
-          <Button type="submit" variant={formerSecretUntil ? 'danger' : 'primary'} busy={rotate.isPending}>
-            {formerSecretUntil ? 'End both and rotate' : 'Rotate'}
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
+          <Select
+            label="How long the present secret still works"
+            name="grace"
+            options={SECRET_GRACE}
+            value={grace}
+            onChange={(event) => setGrace(event.target.value as `${SecretGraceHours}`)}
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }
 
@@ -166,9 +163,7 @@ export function GenerateKey({ onClose }: { onClose: () => void }) {
   const [scopes, setScopes] = useState<ResourceScope[]>([...RESOURCE_SCOPES]);
   const [environment, setEnvironment] = useState<ApiKey['environment']>('live');
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (create.isPending) return;
+  const submit = () => {
     const wrong = name.trim() === '' ? 'Name is required' : null;
     setFault(wrong);
     if (wrong) return field.current?.focus();
@@ -180,47 +175,47 @@ export function GenerateKey({ onClose }: { onClose: () => void }) {
 
   if (create.data) return <NewKey key="shown" created={create.data} onClose={onClose} />;
   return (
-    <Dialog title="Generate Key" first={field} onClose={onClose}>
-      <form noValidate onSubmit={submit} className="grid gap-5">
-        {create.error && !create.isPending && <Alert>{errorText(create.error, 'The key could not be created.')}</Alert>}
-        <Field
-          ref={field}
-          label="Name"
-          name="name"
-          required
-          maxLength={80}
-          autoComplete="off"
-          placeholder="Deploy script"
-          hint="What the key is for, so that you know later which one to revoke."
-          value={name}
-          error={fault}
-          onChange={(event) => {
-            setName(event.target.value);
-            setFault(null);
-          }}
-        />
-        <Select
-          label="Environment"
-          name="environment"
-          options={ENVIRONMENTS}
-          value={environment}
-          onChange={(event) => setEnvironment(event.target.value as ApiKey['environment'])}
-        />
-        <Choices
-          label="Scopes"
-          hint="What the key may be used for."
-          error={scopes.length === 0 ? 'Allow at least one scope' : null}
-          options={SCOPES}
-          chosen={scopes}
-          onChange={setScopes}
-        />
-        <DialogButtons onCancel={onClose}>
-          <Button type="submit" busy={create.isPending}>
-            Generate
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Generate Key"
+      first={field}
+      action="Generate"
+      busy={create.isPending}
+      failure={create.error && errorText(create.error, 'The key could not be created.')}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field
+        ref={field}
+        label="Name"
+        name="name"
+        required
+        maxLength={80}
+        autoComplete="off"
+        placeholder="Deploy script"
+        hint="What the key is for, so that you know later which one to revoke."
+        value={name}
+        error={fault}
+        onChange={(event) => {
+          setName(event.target.value);
+          setFault(null);
+        }}
+      />
+      <Select
+        label="Environment"
+        name="environment"
+        options={ENVIRONMENTS}
+        value={environment}
+        onChange={(event) => setEnvironment(event.target.value as ApiKey['environment'])}
+      />
+      <Choices
+        label="Scopes"
+        hint="What the key may be used for."
+        error={scopes.length === 0 ? 'Allow at least one scope' : null}
+        options={SCOPES}
+        chosen={scopes}
+        onChange={setScopes}
+      />
+    </FormDialog>
   );
 }
 
@@ -236,36 +231,31 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
   const rotate = useRotateApiKey(apiKey.id);
   const [grace, setGrace] = useState<`${GraceHours}`>('24');
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (rotate.isPending) return;
-    rotate.mutate(Number(grace) as GraceHours, { onSuccess: () => toast('API key rotated', apiKey.name) });
-  };
+  const submit = () => rotate.mutate(Number(grace) as GraceHours, { onSuccess: () => toast('API key rotated', apiKey.name) });
 
   if (rotate.data) return <NewKey key="shown" created={rotate.data} onClose={onClose} />;
   return (
-    <Dialog title={`Rotate ${apiKey.name}`} onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-5">
-        {rotate.error && !rotate.isPending && <Alert>{errorText(rotate.error, 'The key could not be rotated.')}</Alert>}
-        <p className="text-[0.9375rem] text-muted">
-          You get a new key with the same name, environment and scopes. The old one,{' '}
-          <code className="font-mono text-[0.8125rem]">{apiKey.keyId}</code>, still works for a while, so that you can first replace it
-          everywhere.
-        </p>
-        <Select
-          label="How long the old key still works"
-          name="grace"
-          options={KEY_GRACE}
-          value={grace}
-          onChange={(event) => setGrace(event.target.value as `${GraceHours}`)}
-        />
-        <DialogButtons onCancel={onClose}>
-          <Button type="submit" busy={rotate.isPending}>
-            Rotate
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Rotate ${apiKey.name}`}
+      action="Rotate"
+      busy={rotate.isPending}
+      failure={rotate.error && errorText(rotate.error, 'The key could not be rotated.')}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p className="text-[0.9375rem] text-muted">
+        You get a new key with the same name, environment and scopes. The old one,{' '}
+        <code className="font-mono text-[0.8125rem]">{apiKey.keyId}</code>, still works for a while, so that you can first replace it
+        everywhere.
+      </p>
+      <Select
+        label="How long the old key still works"
+        name="grace"
+        options={KEY_GRACE}
+        value={grace}
+        onChange={(event) => setGrace(event.target.value as `${GraceHours}`)}
+      />
+    </FormDialog>
   );
 }
 

@@ -8,7 +8,6 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
 
 type Connection = Output<'listConnections'>[number];
 
@@ -77,21 +76,14 @@ function RevokeDialog({ connection, onClose }: { connection: Connection; onClose
     // Also after an error: another tab may have revoked it.
     onSettled: () => queries.invalidateQueries({ queryKey: CONNECTIONS }),
   });
-  const confirm = () =>
-    revoke.mutate(connection.id, {
-      onSuccess: () => {
-        onClose();
-        toast('Access revoked', connection.name);
-      },
-    });
   return (
     <ConfirmDialog
       title={`Revoke ${connection.name}`}
       action="Revoke"
       failure="The access could not be revoked."
-      busy={revoke.isPending}
-      error={revoke.error}
-      onConfirm={confirm}
+      mutation={revoke}
+      input={connection.id}
+      done={['Access revoked', connection.name]}
       onClose={onClose}
     >
       Its access ends at once, and it has to ask you again at the next sign-in. What it already knows about you stays with it: to have that

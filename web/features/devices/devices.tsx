@@ -7,9 +7,9 @@ import { timeAgo } from '../../lib/dates.ts';
 import { useLogout, useSignOutEverywhere } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { Alert, Badge, Failed } from '../../ui/states.tsx';
+import { Badge, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 
 type Device = Output<'listDevices'>[number];
@@ -99,18 +99,18 @@ function EverywhereDialog({ onClose }: { onClose: () => void }) {
     toast('Signed out everywhere', 'Every device needs an email to sign in again.');
   });
   return (
-    <Dialog title="Sign out everywhere" onClose={onClose}>
-      <div className="grid gap-5">
-        {signOut.error && <Alert>{errorText(signOut.error, 'You could not be signed out.')}</Alert>}
-        <p className="text-muted">
-          Every browser and program is signed out and forgets your address, this one too. To come back you need an email.
-        </p>
-        <DialogButtons onCancel={onClose}>
-          <Button variant="danger" busy={signOut.isPending} onClick={() => signOut.mutate()}>
-            Sign out everywhere
-          </Button>
-        </DialogButtons>
-      </div>
-    </Dialog>
+    <FormDialog
+      title="Sign out everywhere"
+      action="Sign out everywhere"
+      danger
+      busy={signOut.isPending}
+      failure={signOut.error && errorText(signOut.error, 'You could not be signed out.')}
+      onSubmit={() => signOut.mutate()}
+      onClose={onClose}
+    >
+      <p className="text-muted">
+        Every browser and program is signed out and forgets your address, this one too. To come back you need an email.
+      </p>
+    </FormDialog>
   );
 }

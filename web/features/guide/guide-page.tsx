@@ -7,7 +7,7 @@ import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton } from '../../ui/copyable.tsx';
 import { AssistantPrompt, FrameworkPicker, Integration } from '../../ui/integration.tsx';
-import { PageHeading } from '../../ui/page-heading.tsx';
+import { PageHeading, Step } from '../../ui/page-heading.tsx';
 
 const DOMAIN = 'example.com';
 
@@ -185,18 +185,6 @@ function ManualSteps({ domain }: { domain: string }) {
         <CodeBlock label="response.json" code={answerSnippet(domain)} />
       </Step>
     </ol>
-  );
-}
-
-function Step({ number, title, children }: { number: number; title: string; children: ReactNode }) {
-  return (
-    <li className="grid min-w-0 gap-3">
-      <h3 className="flex items-baseline gap-3 font-semibold tracking-tight">
-        <span className="font-mono text-sm text-accent">{number}</span>
-        {title}
-      </h3>
-      <div className="grid min-w-0 gap-3 text-[0.9375rem] leading-6 text-muted">{children}</div>
-    </li>
   );
 }
 

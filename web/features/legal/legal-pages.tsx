@@ -41,7 +41,7 @@ const PRIVACY: Clause[] = [
   {
     title: 'What we use it for',
     paragraphs: [
-      'To send the mail that was asked for, to tell the website which address was proved, to keep accounts safe, to find faults, and to count how the service is used. We sell no data and show no advertisements.',
+      'To send the emails that were requested, to tell the website which address was proved, to keep accounts safe, to find faults, and to count how the service is used. We sell no data and show no advertisements.',
     ],
   },
   {
@@ -55,7 +55,7 @@ const PRIVACY: Clause[] = [
     title: 'Whom we share it with',
     paragraphs: [
       'The website that you sign in to receives your email address. Its owner also sees here which addresses signed in and when, for up to 400 days after the last sign-in of each, and can export and erase them; to have yours erased, you may ask the owner or us.',
-      'Providers who carry our mail and our servers process data for us. Authorities receive data only where the law obliges us.',
+      'Providers who deliver our email and run our servers process data for us. Authorities receive data only where the law obliges us.',
     ],
   },
   {
@@ -76,7 +76,7 @@ const PRIVACY: Clause[] = [
   },
   {
     title: 'Changes',
-    paragraphs: ['When this text changes, the date at its top changes with it. Developers are told of important changes by mail.'],
+    paragraphs: ['When this text changes, the date at its top changes with it. Developers are told of important changes by email.'],
   },
 ];
 
@@ -95,21 +95,21 @@ const TERMS: Clause[] = [
   {
     title: 'The service',
     paragraphs: [
-      'Email Auth mails sign-in links and codes to the visitors of registered websites and tells those websites, by a token, which email address was proved. It also offers a portal in which developers manage their websites.',
+      'Email Auth sends sign-in links and codes by email to the visitors of registered websites and tells those websites, by a token, which email address was proved. It also offers a portal in which developers manage their websites.',
       'Some services are announced as coming soon or planned. They are no part of these terms until they are offered.',
     ],
   },
   {
     title: 'Your account and your domains',
     paragraphs: [
-      'You sign in with your email address. Whoever can read the mail of that address can use your account, so keep your mailbox safe.',
+      'You sign in with your email address. Anyone who can read the email of that address can use your account, so keep your mailbox safe.',
       'You may register a domain only if you control it or act for someone who does. The linked email is the only one that can log in and manage changes for the domain. Someone who proves control of a domain that you have not proved takes over its registration.',
     ],
   },
   {
     title: 'Acceptable use',
     paragraphs: [
-      'Send sign-in emails only to people who requested them. Do not use the service to send unsolicited mail, to pretend to be someone else, to access accounts that are not yours, or to harm the service or others.',
+      'Send sign-in emails only to people who requested them. Do not use the service to send unsolicited email, to pretend to be someone else, to access accounts that are not yours, or to harm the service or others.',
       'We may limit or suspend what breaks these rules, and tell you why unless the law forbids it.',
     ],
   },

@@ -4,16 +4,22 @@ import type { PasskeyCreationOptions } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
 import { storeWayBack } from '../../lib/storage.ts';
-import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
+import { failureText, isApiError, type OwnTexts, type TextKey, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
-import { Alert, Skeleton } from '../../ui/states.tsx';
+import { Alert, Failed, Skeleton } from '../../ui/states.tsx';
 
 const failureTexts: OwnTexts = {
   passkey_expired: 'auth.passkeys_expired',
   bad_passkey: 'auth.passkeys_not_added',
 };
+
+/** Returns the texts of a query that failed, in the language of the page. */
+export const failedTexts = (translator: ReturnType<typeof useTranslator>, error: unknown, fallback: TextKey) => ({
+  reason: failureText(translator, error, fallback),
+  retry: translator.t('auth.try_again'),
+});
 
 /**
  * Adds a passkey. The options are fetched before the button is shown: Safari opens its dialog only directly after a click.
@@ -44,12 +50,7 @@ export function AddDialog({ email, onAdded, onClose }: { email: string; onAdded:
       ) : isComplete ? (
         <Alert>{t('auth.passkeys_too_many', { count: String(MAX_PASSKEYS) })}</Alert>
       ) : options.error ? (
-        <div className="grid gap-3">
-          <Alert>{failureText(translator, options.error, 'auth.passkeys_not_added')}</Alert>
-          <Button variant="secondary" className="justify-self-start" busy={options.isFetching} onClick={() => options.refetch()}>
-            {t('auth.try_again')}
-          </Button>
-        </div>
+        <Failed {...options} texts={failedTexts(translator, options.error, 'auth.passkeys_not_added')} />
       ) : options.data?.options ? (
         <Creation email={email} options={options.data.options} onRenew={() => options.refetch()} onAdded={onAdded} onCancel={onClose} />
       ) : (

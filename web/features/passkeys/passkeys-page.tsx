@@ -11,8 +11,9 @@ import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
-import { Alert, Failed } from '../../ui/states.tsx';
+import { Failed } from '../../ui/states.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
+import { failedTexts } from './add-passkey.tsx';
 import { OwnPasskeys } from './passkeys.tsx';
 
 /** The texts of the sign-in pages, which are those of this page too. */
@@ -86,7 +87,8 @@ export function PasskeysPage() {
 function OfVisitor() {
   const translator = useTranslator();
   const { t, language } = translator;
-  const { data: user, error, isPending, isFetching, refetch } = useUser();
+  const query = useUser();
+  const { data: user, error, isPending } = query;
   const logout = useLogout(() => {});
   if (isPending) {
     return (
@@ -97,11 +99,8 @@ function OfVisitor() {
   }
   if (error) {
     return (
-      <div className="mt-8 grid gap-3">
-        <Alert>{failureText(translator, error, 'auth.passkeys_not_loaded')}</Alert>
-        <Button variant="secondary" className="justify-self-start" busy={isFetching} onClick={() => refetch()}>
-          {t('auth.try_again')}
-        </Button>
+      <div className="mt-8">
+        <Failed {...query} texts={failedTexts(translator, error, 'auth.passkeys_not_loaded')} />
       </div>
     );
   }
@@ -127,8 +126,12 @@ function OfVisitor() {
           {t('auth.oidc_logout_button')}
         </Button>
       </div>
-      <h2 className="sr-only">{t('auth.passkeys_list_label')}</h2>
-      <OwnPasskeys email={user.email} />
+      <section aria-labelledby="own-passkeys">
+        <h2 id="own-passkeys" className="sr-only">
+          {t('auth.passkeys_list_label')}
+        </h2>
+        <OwnPasskeys email={user.email} />
+      </section>
     </>
   );
 }

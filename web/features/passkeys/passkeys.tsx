@@ -1,17 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { signalAccepted } from '../../lib/passkeys.ts';
 import { failureText, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogButtons, useAddParameter } from '../../ui/dialog.tsx';
+import { FormDialog, useAddParameter } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { Alert, Empty } from '../../ui/states.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { AddDialog } from './add-passkey.tsx';
+import { AddDialog, failedTexts } from './add-passkey.tsx';
 
 type PasskeyList = Output<'listPasskeys'>;
 type Passkey = PasskeyList['passkeys'][number];
@@ -32,14 +32,7 @@ export function OwnPasskeys({ email }: { email: string }) {
   const [removing, setRemoving] = useState<Passkey | null>(null);
   useAddParameter('passkey', () => setAdding('after_sign_in'));
   if (list.error && !list.data) {
-    return (
-      <div className="grid gap-3">
-        <Alert>{failureText(translator, list.error, 'auth.passkeys_not_loaded')}</Alert>
-        <Button variant="secondary" className="justify-self-start" busy={list.isFetching} onClick={() => list.refetch()}>
-          {t('auth.try_again')}
-        </Button>
-      </div>
-    );
+    return <Failed {...list} texts={failedTexts(translator, list.error, 'auth.passkeys_not_loaded')} />;
   }
   if (!list.data) return <RowsLoading label={t('auth.passkeys_loading')} />;
   const { passkeys } = list.data;
@@ -51,7 +44,7 @@ export function OwnPasskeys({ email }: { email: string }) {
     return queries.invalidateQueries({ queryKey: PASSKEYS });
   };
   return (
-    <section aria-label={t('auth.passkeys_list_label')}>
+    <>
       {passkeys.length === 0 ? (
         <Empty title={t('auth.passkeys_none_title')} text={t('auth.passkeys_none_text')} />
       ) : (
@@ -67,7 +60,7 @@ export function OwnPasskeys({ email }: { email: string }) {
       {adding && !wasAdded && <AddDialog email={email} onAdded={added} onClose={() => setAdding(null)} />}
       {renaming && <RenameDialog passkey={renaming} onClose={() => setRenaming(null)} />}
       {removing && <RemoveDialog passkey={removing} onClose={() => setRemoving(null)} />}
-    </section>
+    </>
   );
 }
 
@@ -106,6 +99,11 @@ function PasskeyRow({ passkey, onRename, onRemove }: { passkey: Passkey; onRenam
   );
 }
 
+function useDialogLabels(): { cancel: string; close: string } {
+  const { t } = useTranslator();
+  return { cancel: t('auth.cancel'), close: t('auth.passkeys_close_button') };
+}
+
 function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => void }) {
   const translator = useTranslator();
   const { t } = translator;
@@ -121,37 +119,37 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
     },
     onError: () => field.current?.focus(),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (rename.isPending) return;
+  const submit = () => {
     setMissing(name.trim() === '');
     if (name.trim() === '') field.current?.focus();
     else rename.mutate();
   };
   const failure = rename.error && failureText(translator, rename.error, 'auth.passkeys_not_renamed', failureTexts);
   return (
-    <Dialog title={t('auth.passkeys_rename_title')} closeLabel={t('auth.passkeys_close_button')} first={field} onClose={onClose}>
-      <form noValidate onSubmit={submit} className="grid gap-5">
-        <Field
-          ref={field}
-          label={t('auth.passkeys_name_label')}
-          name="name"
-          autoComplete="off"
-          maxLength={60}
-          value={name}
-          error={isMissing ? t('auth.passkeys_name_missing') : failure}
-          onChange={(event) => {
-            setName(event.target.value);
-            setMissing(false);
-          }}
-        />
-        <DialogButtons cancel={t('auth.cancel')} onCancel={onClose}>
-          <Button type="submit" busy={rename.isPending}>
-            {t('auth.passkeys_rename_button')}
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('auth.passkeys_rename_title')}
+      first={field}
+      action={t('auth.passkeys_rename_button')}
+      busy={rename.isPending}
+      failure={null}
+      labels={useDialogLabels()}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field
+        ref={field}
+        label={t('auth.passkeys_name_label')}
+        name="name"
+        autoComplete="off"
+        maxLength={60}
+        value={name}
+        error={isMissing ? t('auth.passkeys_name_missing') : failure}
+        onChange={(event) => {
+          setName(event.target.value);
+          setMissing(false);
+        }}
+      />
+    </FormDialog>
   );
 }
 
@@ -168,20 +166,18 @@ function RemoveDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
       onClose();
     },
   });
-  const { name } = passkey;
   return (
-    <Dialog title={t('auth.passkeys_remove_title', { name })} closeLabel={t('auth.passkeys_close_button')} onClose={onClose}>
-      <div className="grid gap-5">
-        {remove.error && !remove.isPending && (
-          <Alert>{failureText(translator, remove.error, 'auth.passkeys_not_removed', failureTexts)}</Alert>
-        )}
-        <p className="text-muted">{t('auth.passkeys_remove_text')}</p>
-        <DialogButtons cancel={t('auth.cancel')} onCancel={onClose}>
-          <Button variant="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-            {t('auth.passkeys_remove_button')}
-          </Button>
-        </DialogButtons>
-      </div>
-    </Dialog>
+    <FormDialog
+      title={t('auth.passkeys_remove_title', { name: passkey.name })}
+      action={t('auth.passkeys_remove_button')}
+      danger
+      busy={remove.isPending}
+      failure={remove.error && failureText(translator, remove.error, 'auth.passkeys_not_removed', failureTexts)}
+      labels={useDialogLabels()}
+      onSubmit={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p className="text-muted">{t('auth.passkeys_remove_text')}</p>
+    </FormDialog>
   );
 }

@@ -125,17 +125,16 @@ function IntegrationGuide({ domain }: { domain: string }) {
       <section aria-labelledby="steps">
         <Title id="steps" title="Three steps" text="What happens at every sign-in, in any framework." />
         <ol className="grid gap-8">
-          <Step number={1} title="Redirect users to the auth page" text="They return to the forward_url, with a token.">
+          <Step number={1} title="Redirect users to the auth page">
+            <p>They return to the forward_url, with a token.</p>
             <CodeBlock label="login" code={redirectSnippet(origin, domain)} />
           </Step>
-          <Step
-            number={2}
-            title="Verify the token with a GET"
-            text="From your server, once: a token is valid for one hour and a single use."
-          >
+          <Step number={2} title="Verify the token with a GET">
+            <p>From your server, once: a token is valid for one hour and a single use.</p>
             <CodeBlock label="terminal" code={verifyRequest(origin, domain)} />
           </Step>
-          <Step number={3} title="Handle the JSON response" text="Sign the visitor in when it is valid.">
+          <Step number={3} title="Handle the JSON response">
+            <p>Sign the visitor in when it is valid.</p>
             <CodeBlock label="response.json" code={answerSnippet(domain)} />
           </Step>
         </ol>

@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useRef, useState } from 'react';
-import type { Input } from '../../../contract/routes.ts';
 import { nameFault } from '../../../contract/rules.ts';
 import { api } from '../../lib/api.ts';
 import { type Settings, useCacheSettings, useSettings } from '../../lib/session.ts';
@@ -94,9 +93,40 @@ function Section({ title, text, children }: { title: string; text: string; child
 }
 
 function ProfileForm({ settings }: { settings: Settings }) {
-  const save = useSaveProfile();
+  return (
+    <NameForm of="name" settings={settings}>
+      <Field
+        label="Email"
+        name="email"
+        type="email"
+        readOnly
+        value={settings.email}
+        hint="Your account is this address: it signs you in, and your websites are linked to it. It cannot be changed."
+      />
+    </NameForm>
+  );
+}
+
+function OrganisationForm({ settings }: { settings: Settings }) {
+  return (
+    <>
+      <NameForm of="organisation" settings={settings} />
+      <Plan plan={settings.plan} />
+    </>
+  );
+}
+
+const NAMES = {
+  name: { label: 'Full Name', autoComplete: 'name', button: 'Save Changes', saved: 'Profile saved' },
+  organisation: { label: 'Organization Name', autoComplete: 'organization', button: 'Save Organization', saved: 'Organization saved' },
+} as const;
+
+/** The form of a name in the settings; `children` are its other fields. */
+function NameForm({ of: key, settings, children }: { of: keyof typeof NAMES; settings: Settings; children?: ReactNode }) {
+  const { label, autoComplete, button, saved } = NAMES[key];
+  const save = useSaveName(key);
   const field = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState(settings.name);
+  const [name, setName] = useState(settings[key]);
   const [fault, setFault] = useState<string | null>(null);
   const type = (text: string) => {
     setName(text);
@@ -108,95 +138,34 @@ function ProfileForm({ settings }: { settings: Settings }) {
     const wrong = nameFault(name.trim());
     setFault(wrong);
     if (wrong) return field.current?.focus();
-    save.mutate(
-      { name },
-      {
-        onSuccess: (saved) => {
-          setName(saved.name);
-          toast('Profile saved');
-        },
+    save.mutate(name, {
+      onSuccess: (settings) => {
+        setName(settings[key]);
+        toast(saved);
       },
-    );
+    });
   };
 
   return (
     <SaveForm
-      button="Save Changes"
-      changed={name !== settings.name}
+      button={button}
+      changed={name !== settings[key]}
       busy={save.isPending}
       error={save.error}
       onSave={submit}
-      onDiscard={() => type(settings.name)}
+      onDiscard={() => type(settings[key])}
     >
       <Field
         ref={field}
-        label="Full Name"
-        name="name"
-        autoComplete="name"
+        label={label}
+        name={autoComplete}
+        autoComplete={autoComplete}
         value={name}
-        error={fault ?? fieldFault(save.error, 'name')}
+        error={fault ?? fieldFault(save.error, key)}
         onChange={(event) => type(event.target.value)}
       />
-      <Field
-        label="Email"
-        name="email"
-        type="email"
-        readOnly
-        value={settings.email}
-        hint="Your account is this address: it signs you in, and your websites are linked to it. It cannot be changed."
-      />
+      {children}
     </SaveForm>
-  );
-}
-
-function OrganisationForm({ settings }: { settings: Settings }) {
-  const save = useSaveOrganisation();
-  const field = useRef<HTMLInputElement>(null);
-  const [organisation, setOrganisation] = useState(settings.organisation);
-  const [fault, setFault] = useState<string | null>(null);
-  const type = (text: string) => {
-    setOrganisation(text);
-    setFault(null);
-    save.reset();
-  };
-
-  const submit = () => {
-    const wrong = nameFault(organisation.trim());
-    setFault(wrong);
-    if (wrong) return field.current?.focus();
-    save.mutate(
-      { organisation },
-      {
-        onSuccess: (saved) => {
-          setOrganisation(saved.organisation);
-          toast('Organization saved');
-        },
-      },
-    );
-  };
-
-  return (
-    <>
-      <SaveForm
-        button="Save Organization"
-        changed={organisation !== settings.organisation}
-        busy={save.isPending}
-        error={save.error}
-        onSave={submit}
-        onDiscard={() => type(settings.organisation)}
-      >
-        <Field
-          ref={field}
-          label="Organization Name"
-          name="organization"
-          autoComplete="organization"
-          value={organisation}
-          error={fault ?? fieldFault(save.error, 'organisation')}
-          onChange={(event) => type(event.target.value)}
-        />
-      </SaveForm>
-      <Plan plan={settings.plan} />
-    </>
   );
 }
 
@@ -225,22 +194,14 @@ function Plan({ plan }: { plan: string }) {
   );
 }
 
-function useSaveProfile() {
+function useSaveName(key: keyof typeof NAMES) {
   const cache = useCacheSettings();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (profile: Input<'saveProfile'>) => api.saveProfile(profile),
+    mutationFn: (name: string) => (key === 'name' ? api.saveProfile({ name }) : api.saveOrganisation({ organisation: name })),
     onSuccess: (settings) => {
       cache(settings);
       return queries.invalidateQueries({ queryKey: ['me'] });
     },
-  });
-}
-
-function useSaveOrganisation() {
-  const cache = useCacheSettings();
-  return useMutation({
-    mutationFn: (organisation: Input<'saveOrganisation'>) => api.saveOrganisation(organisation),
-    onSuccess: cache,
   });
 }

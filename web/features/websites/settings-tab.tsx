@@ -1,16 +1,15 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { normalDomain } from '../../../contract/rules.ts';
 import { errorText } from '../../lib/api.ts';
 import { paths, registeredPath, websitePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { FormDialog } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { CheckIcon, OpenIcon } from '../../ui/icons.tsx';
 import { Disclosure } from '../../ui/panels.tsx';
 import { SaveForm } from '../../ui/save-form.tsx';
-import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
 import { type TabProps, testSignInUrl, useSaveWebsite, type Website } from './website.ts';
@@ -180,9 +179,7 @@ function MoveDialog({ website, onClose }: DialogProps) {
   const field = useRef<HTMLInputElement>(null);
   const [domain, setDomain] = useState('');
   const [fault, setFault] = useState<string | null>(null);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (save.isPending) return;
+  const submit = () => {
     const input = domain.trim();
     const wrong = faultOfMove(input, website);
     setFault(wrong);
@@ -202,36 +199,37 @@ function MoveDialog({ website, onClose }: DialogProps) {
     );
   };
   return (
-    <Dialog title={`Move ${website.displayDomain}`} first={field} onClose={onClose}>
-      <form noValidate onSubmit={submit} className="grid gap-5">
-        {save.error && !fault && !save.isPending && <Alert>{errorText(save.error, 'The website could not be moved.')}</Alert>}
-        <div className="grid gap-2 text-[0.9375rem] text-muted">
-          <p>When the website moves, this ends at once for {website.displayDomain}:</p>
-          <ul className="list-disc space-y-1 pl-5">
-            <li>its sign-in page, and links, codes and tokens that were issued for it</li>
-            <li>its verification: the new domain has to be verified again</li>
-            <li>its log, which starts empty; invitations that were not accepted</li>
-          </ul>
-          <p>Others can then register {website.displayDomain}.</p>
-        </div>
-        <DomainField
-          ref={field}
-          label="New domain"
-          placeholder="example.com"
-          value={domain}
-          error={fault}
-          onChange={(event) => {
-            setDomain(event.target.value);
-            setFault(null);
-          }}
-        />
-        <DialogButtons onCancel={onClose}>
-          <Button type="submit" variant="danger" busy={save.isPending}>
-            Move website
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Move ${website.displayDomain}`}
+      first={field}
+      action="Move website"
+      danger
+      busy={save.isPending}
+      failure={save.error && !fault && errorText(save.error, 'The website could not be moved.')}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <div className="grid gap-2 text-[0.9375rem] text-muted">
+        <p>When the website moves, this ends at once for {website.displayDomain}:</p>
+        <ul className="list-disc space-y-1 pl-5">
+          <li>its sign-in page, and links, codes and tokens that were issued for it</li>
+          <li>its verification: the new domain has to be verified again</li>
+          <li>its log, which starts empty; invitations that were not accepted</li>
+        </ul>
+        <p>Others can then register {website.displayDomain}.</p>
+      </div>
+      <DomainField
+        ref={field}
+        label="New domain"
+        placeholder="example.com"
+        value={domain}
+        error={fault}
+        onChange={(event) => {
+          setDomain(event.target.value);
+          setFault(null);
+        }}
+      />
+    </FormDialog>
   );
 }
 

@@ -184,25 +184,19 @@ function RemoveDialog({
   const refresh = useRefresh();
   const [, navigate] = useLocation();
   const name = website.displayDomain;
-  const confirm = () =>
-    remove.mutate(email, {
-      onSuccess: () => {
-        onClose();
-        if (isSelf) {
-          navigate(paths.websites);
-          void refresh();
-        } else onRemoved();
-        toast(isSelf ? `You left the team of ${name}` : `${email} was removed`);
-      },
-    });
+  const leave = () => {
+    navigate(paths.websites);
+    void refresh();
+  };
   return (
     <ConfirmDialog
       title={isSelf ? `Leave ${name}` : `Remove ${email}`}
       action={isSelf ? 'Leave' : 'Remove'}
       failure="The team could not be changed."
-      busy={remove.isPending}
-      error={remove.error}
-      onConfirm={confirm}
+      mutation={remove}
+      input={email}
+      done={[isSelf ? `You left the team of ${name}` : `${email} was removed`]}
+      onDone={isSelf ? leave : onRemoved}
       onClose={onClose}
     >
       {isSelf

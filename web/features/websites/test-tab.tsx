@@ -60,14 +60,17 @@ function ReturnedToken({ website, token }: { website: Website; token: string }) 
       {result.isPending && <RowsLoading what="the result" rows={1} />}
       {result.data && <Summary website={website} result={result.data} />}
       <ol className="grid gap-8">
-        <Step number={1} title="The visitor comes back with a token" text="To the forward_url of your website; in this test, to this page.">
+        <Step number={1} title="The visitor comes back with a token">
+          <p>To the forward_url of your website; in this test, to this page.</p>
           <CodeBlock label="browser" code={`GET ${homeOf(domain)}?token=${token}`} />
         </Step>
-        <Step number={2} title="Your server verifies it" text="Once, and within an hour. The portal did the same with the test's token.">
+        <Step number={2} title="Your server verifies it">
+          <p>Once, and within an hour. The portal did the same with the test's token.</p>
           <CodeBlock label="terminal" code={`curl '${location.origin}/api/verify-token?token=${token}&domain=${domain}'`} />
         </Step>
         {result.data && (
-          <Step number={3} title="The service answers" text="Open your own session for the address when valid is true.">
+          <Step number={3} title="The service answers">
+            <p>Open your own session for the address when valid is true.</p>
             <CodeBlock label="response.json" code={JSON.stringify(result.data, null, 2)} />
           </Step>
         )}

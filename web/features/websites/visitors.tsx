@@ -104,21 +104,14 @@ export function VisitorsExport({ website, email }: { website: Website; email?: s
 /** Asks before it erases a visitor. */
 export function EraseDialog({ website, email, onClose }: { website: Website; email: string; onClose: () => void }) {
   const erase = useEraseVisitor(website.id);
-  const confirm = () =>
-    erase.mutate(email, {
-      onSuccess: () => {
-        onClose();
-        toast('Visitor erased', email);
-      },
-    });
   return (
     <ConfirmDialog
       title={`Erase ${email}`}
       action="Erase"
       failure="The address could not be erased."
-      busy={erase.isPending}
-      error={erase.error}
-      onConfirm={confirm}
+      mutation={erase}
+      input={email}
+      done={['Visitor erased', email]}
       onClose={onClose}
     >
       The address leaves this list, and the log shows “erased” in its place. Its open sign-ins, unused tokens and OpenID Connect grants at{' '}

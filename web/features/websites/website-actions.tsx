@@ -175,23 +175,16 @@ export function DeleteDialog({
   onClose: () => void;
 }) {
   const remove = useDeleteWebsite();
-  const confirm = () =>
-    remove.mutate(id, {
-      onSuccess: () => {
-        onClose();
-        onDeleted?.();
-        toast('Website deleted', displayDomain);
-      },
-    });
   return (
     <ConfirmDialog
       title={`Delete ${displayDomain}`}
       action="Delete website"
       failure="Failed to delete website."
       typed={[displayDomain, domain]}
-      busy={remove.isPending}
-      error={remove.error}
-      onConfirm={confirm}
+      mutation={remove}
+      input={id}
+      done={['Website deleted', displayDomain]}
+      onDone={onDeleted}
       onClose={onClose}
     >
       Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for this

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { domainInput, normalHost } from '../../../contract/rules.ts';
@@ -7,12 +7,12 @@ import { api, errorText } from '../../lib/api.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/queries.ts';
 import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogButtons, useAddParameter } from '../../ui/dialog.tsx';
+import { Dialog, FormDialog, useAddParameter } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
-import { Alert, Empty, Failed } from '../../ui/states.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
 import { type Claim, useClaim, useSaveWebsite, type Website } from './website.ts';
@@ -101,9 +101,7 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
     else claim.mutate(input);
   };
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (busy) return;
+  const submit = async () => {
     const input = shortened;
     setDomain(input);
     const wrong = faultOf(input);
@@ -128,39 +126,39 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
   if (claim.data) return <ClaimDialog claim={claim.data} onClose={onClose} />;
   const failure = claim.error ?? save.error;
   return (
-    <Dialog title={adding ? 'Add New Website' : 'Edit Website'} first={field} onClose={onClose}>
-      <form noValidate onSubmit={submit} className="grid gap-5">
-        {failure && !fault && !own && !claim.isPending && <Alert>{errorText(failure, fallback)}</Alert>}
-        {own && (
-          <p role="alert" className="rounded-control border border-line bg-sunk px-4 py-3 text-sm wrap-anywhere">
-            {own.displayDomain} is one of your websites already.{' '}
-            <Link href={websitePath(own.domain)} className="text-accent underline underline-offset-2">
-              Open it
-            </Link>
-          </p>
-        )}
-        <DomainField
-          ref={field}
-          label="Domain"
-          placeholder="example.com"
-          hint="Enter the domain without protocol, subdomain or path."
-          value={domain}
-          error={fault}
-          note={shortened !== domain.trim() && `Shortened to the root domain: ${shortened}`}
-          onChange={(event) => {
-            setDomain(event.target.value);
-            setFault(null);
-            setOwn(null);
-          }}
-        />
-        <IconField icon={icon} />
-        <DialogButtons onCancel={onClose}>
-          <Button type="submit" busy={busy}>
-            Save
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={adding ? 'Add New Website' : 'Edit Website'}
+      first={field}
+      action="Save"
+      busy={busy}
+      failure={failure && !fault && !own && errorText(failure, fallback)}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {own && (
+        <p role="alert" className="rounded-control border border-line bg-sunk px-4 py-3 text-sm wrap-anywhere">
+          {own.displayDomain} is one of your websites already.{' '}
+          <Link href={websitePath(own.domain)} className="text-accent underline underline-offset-2">
+            Open it
+          </Link>
+        </p>
+      )}
+      <DomainField
+        ref={field}
+        label="Domain"
+        placeholder="example.com"
+        hint="Enter the domain without protocol, subdomain or path."
+        value={domain}
+        error={fault}
+        note={shortened !== domain.trim() && `Shortened to the root domain: ${shortened}`}
+        onChange={(event) => {
+          setDomain(event.target.value);
+          setFault(null);
+          setOwn(null);
+        }}
+      />
+      <IconField icon={icon} />
+    </FormDialog>
   );
 }
 
