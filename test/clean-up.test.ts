@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { migrate } from '../server/db/migrate.ts';
 import {
   openJobsPool,
   type Removal,
@@ -31,8 +30,7 @@ let url: string;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  url = await createDatabase(inject('clusterUrl'));
-  await migrate(url);
+  url = await createDatabase(inject('clusterUrl'), inject('templateUrl'));
   pool = openJobsPool(url);
   // So that the default partitions accept rows of all times.
   await query(url, 'drop table sign_in_attempts_first, tokens_first');

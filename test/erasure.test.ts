@@ -203,7 +203,8 @@ describe('POST /api/admin/erase', () => {
   });
 
   test('names the command when the service does not own the audit log', { timeout: 120_000 }, async () => {
-    const own = await openStage();
+    // The role creates the tables.
+    const own = await openStage({ empty: true });
     const role = `limited_${Date.now()}`;
     const url = Object.assign(new URL(own.databaseUrl), { username: role, password: 'password' });
     await own.query(`create role ${role} login password 'password'`);

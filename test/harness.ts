@@ -51,10 +51,15 @@ export type Stage = {
 /** Settings of an instance in production mode on the loopback: production limits, no inbox, no demo. */
 export const production = { NODE_ENV: 'production', ADMIN_PASSWORD: 'a password for the tests' };
 
-/** Creates a database and an SMTP server. @param clusterUrl a cluster other than the shared one */
-export async function openStage(clusterUrl: string = inject('clusterUrl')): Promise<Stage> {
+/**
+ * Creates a database and an SMTP server.
+ * @param options.clusterUrl a cluster other than the shared one; its database is empty
+ * @param options.empty for tests of first starts and migrations; by default the database is migrated
+ */
+export async function openStage(options: { clusterUrl?: string; empty?: boolean } = {}): Promise<Stage> {
   if (!existsSync(entry)) throw new Error('dist/cli/main.js is missing. Run `npm run build` first, or run `npm test`.');
-  const databaseUrl = await createDatabase(clusterUrl);
+  const { clusterUrl, empty } = options;
+  const databaseUrl = await createDatabase(clusterUrl ?? inject('clusterUrl'), clusterUrl || empty ? undefined : inject('templateUrl'));
   const mailbox = await openMailbox();
   const secretKey = randomBytes(32).toString('hex');
   const dataDir = await mkdtemp(join(tmpdir(), 'emailauth-test-'));

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { migrate } from '../server/db/migrate.ts';
 import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../server/oidc/keys.ts';
 import { SecretKeys } from '../server/secrets.ts';
 import { createDatabase } from './postgres.ts';
@@ -11,8 +10,7 @@ let pool: pg.Pool;
 let lines: string[] = [];
 
 beforeEach(async () => {
-  const url = await createDatabase(inject('clusterUrl'));
-  await migrate(url);
+  const url = await createDatabase(inject('clusterUrl'), inject('templateUrl'));
   pool = new pg.Pool({ connectionString: url });
   lines = [];
 });

@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../server/db/migrate.ts';
 import { removeOldProbes } from '../server/jobs/store.ts';
 import { StatusStore } from '../server/status/probes.ts';
 import { openStage, type Stage } from './harness.ts';
@@ -11,7 +10,6 @@ let stage: Stage;
 let pool: pg.Pool;
 beforeAll(async () => {
   stage = await openStage();
-  await migrate(stage.databaseUrl);
   pool = new pg.Pool({ connectionString: stage.databaseUrl, max: 2, options: '-c timezone=UTC' });
 });
 afterAll(async () => {

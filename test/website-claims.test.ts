@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Fault } from '../contract/errors.ts';
 import { type Database, openDatabase } from '../server/db/database.ts';
-import { migrate } from '../server/db/migrate.ts';
 import type { Account } from '../server/http/invoke.ts';
 import type { Mail } from '../server/mail/mail.ts';
 import { Claims } from '../server/websites/claims.ts';
@@ -21,9 +20,8 @@ let websites: Websites;
 let handedOver: Mail[] = [];
 let invite: () => Promise<void> = async () => {};
 beforeAll(async () => {
-  const url = await createDatabase(inject('clusterUrl'));
+  const url = await createDatabase(inject('clusterUrl'), inject('templateUrl'));
   database = openDatabase(url);
-  await migrate(url);
   names = await openNameServer();
   const limits = { hit: async () => {} };
   const outbox = { handOver: (mail: Mail) => void handedOver.push(mail) };

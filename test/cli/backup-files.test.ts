@@ -14,7 +14,7 @@ let home: Home;
 let file: string;
 let parts: Part[];
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ empty: true });
   home = await openHome('http://localhost:1');
   Object.assign(home.env, { DATA_DIR: stage.dataDir, DATABASE_URL: stage.databaseUrl });
   expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: MIGRATIONS });

@@ -52,7 +52,7 @@ describe.skipIf(!canStart)('what compose.yaml describes, started with the progra
   const instances: { running: Service; start(): Promise<Service> }[] = [];
 
   beforeAll(async () => {
-    stage = await openStage();
+    stage = await openStage({ empty: true });
     const ports = { instances: [await freePort(), await freePort()], smtp: Number(new URL(stage.mailbox.url).port) };
     domain = `localhost:${await freePort()}`;
     const compose = await readCompose({ DOMAIN: domain, POSTGRES_PASSWORD: 'a-password', SECRET_KEY: 'k'.repeat(48) });

@@ -113,7 +113,7 @@ describe.skipIf(!hasHelm)('the Helm chart', () => {
   });
 
   test('its settings start the service, whose probes answer', async () => {
-    stage = await openStage();
+    stage = await openStage({ empty: true });
     const [container] = podOf(await render(everything)).containers;
     for (const { name } of container.env) expect(Object.keys(settings)).toContain(name);
     const started = await stage.start(Object.fromEntries(container.env.map(({ name, value }) => [name, value])));

@@ -22,7 +22,7 @@ describe.skipIf(!canBuildImage)('the image of server/deploy/Dockerfile', () => {
   let service: Service;
   let port: string;
   beforeAll(async () => {
-    [stage, image] = await Promise.all([openStage(), buildImage()]);
+    [stage, image] = await Promise.all([openStage({ empty: true }), buildImage()]);
     port = String(await freePort());
     service = await stage.start({ ...environmentOf(image.config), PORT: port, PUBLIC_URL: `http://localhost:${port}` }, image.program());
   }, BUILD_MS);

@@ -17,7 +17,7 @@ let installed: Installed;
 let stage: Stage;
 let service: Service;
 beforeAll(async () => {
-  [installed, stage] = await Promise.all([installCommand(), openStage()]);
+  [installed, stage] = await Promise.all([installCommand(), openStage({ empty: true })]);
   service = await stage.start();
 });
 afterAll(async () => {

@@ -19,7 +19,7 @@ let home: Home;
 let file: string;
 const here = (name: string) => join(home.directory, name);
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ empty: true });
   home = await openHome('http://localhost:1');
   Object.assign(home.env, { DATA_DIR: stage.dataDir, DATABASE_URL: stage.databaseUrl });
   expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: MIGRATIONS });
@@ -127,7 +127,7 @@ describe('interrupted', () => {
 
 describe('versions', () => {
   test('restores and migrates a backup of the first schema', async () => {
-    const old = await openStage();
+    const old = await openStage({ empty: true });
     await old.query(firstMigration);
     await old.query('create table migrations (name text primary key, at timestamptz not null default now())');
     await old.query("insert into migrations (name) values ('0001-sign-in')");
@@ -172,7 +172,7 @@ describe('versions', () => {
   });
 
   test('does not change a database of a newer version or of another program, and rejects a backup of an empty one', async () => {
-    const other = await openStage();
+    const other = await openStage({ empty: true });
     const env = { DATABASE_URL: other.databaseUrl };
     expect(await failed(['backup', here('none.tar.gz')], env)).toEqual([
       3,

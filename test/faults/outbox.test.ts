@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import pino from 'pino';
-import { beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
+import { describe, expect, inject, type TestContext, test } from 'vitest';
 import { type Database, openDatabase } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
 import type { Mail } from '../../server/mail/mail.ts';
@@ -12,15 +12,8 @@ import { freePort, waitUntil } from '../waiting.ts';
 
 type AtEnd = TestContext['onTestFinished'];
 
-/** URL of a migrated database that the tests copy. */
-let template: string;
-beforeAll(async () => {
-  template = await createDatabase(inject('clusterUrl'));
-  await migrate(template);
-});
-
 async function openTestDatabase(atEnd: AtEnd): Promise<Database> {
-  const database = openDatabase(await createDatabase(inject('clusterUrl'), template));
+  const database = openDatabase(await createDatabase(inject('clusterUrl'), inject('templateUrl')));
   atEnd(() => database.close());
   return database;
 }

@@ -24,7 +24,7 @@ const AT_ONCE = 20;
 let stage: Stage;
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ empty: true });
   home = await openHome('http://localhost:1');
 });
 afterAll(async () => {
@@ -174,7 +174,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
   });
 
   test('is refused when its time zone is not UTC', async () => {
-    const elsewhere = await openStage();
+    const elsewhere = await openStage({ empty: true });
     const name = new URL(elsewhere.databaseUrl).pathname.slice(1);
     await elsewhere.query(`alter database ${name} set timezone = 'Europe/Vilnius'`);
     const settings = { ...supported, DATABASE_URL: pooler.url(elsewhere.databaseUrl), DATABASE_DIRECT_URL: elsewhere.databaseUrl };

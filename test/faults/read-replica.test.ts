@@ -18,7 +18,7 @@ let website: Output<'createWebsite'>;
 beforeAll(async () => {
   primary = await createCluster();
   standby = await primary.createStandby();
-  stage = await openStage(primary.url('postgres'));
+  stage = await openStage({ clusterUrl: primary.url('postgres') });
   readUrl = standby.url(new URL(stage.databaseUrl).pathname.slice(1));
   service = await stage.start({ DATABASE_READ_URL: readUrl });
   owner = await signInDeveloper(stage, service);

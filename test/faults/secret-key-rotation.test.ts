@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../server/db/migrate.ts';
 import { checkSecretKey } from '../../server/db/secret-key.ts';
 import { ProviderKeys } from '../../server/oidc/keys.ts';
 import { SecretKeys } from '../../server/secrets.ts';
@@ -33,7 +32,6 @@ let stage: Stage;
 let home: Home;
 beforeAll(async () => {
   stage = await openStage();
-  await migrate(stage.databaseUrl);
   home = await openHome('http://localhost:1');
 });
 afterEach(() => stage.query('delete from installation'));

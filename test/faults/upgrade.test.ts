@@ -130,7 +130,7 @@ for (const { schema, commit } of RELEASES) {
       `SKIPPED: the upgrade from ${schema}. This clone has no commit ${commit}: fetch the whole history (git fetch --unshallow).`,
     );
   test.skipIf(!isAvailable)(title, { timeout: 240_000 }, async () => {
-    const [stage, release]: [Stage, Release] = await Promise.all([openStage(), openRelease(commit)]);
+    const [stage, release]: [Stage, Release] = await Promise.all([openStage({ empty: true }), openRelease(commit)]);
     try {
       await release.createSchema(stage.databaseUrl, MIGRATIONS.slice(0, MIGRATIONS.indexOf(schema) + 1));
       const domain = freshDomain();
@@ -179,13 +179,13 @@ describe('an upgrade from the first schema', () => {
   let stage: Stage;
   let fresh: Awaited<ReturnType<typeof catalog>>;
   beforeAll(async () => {
-    const empty = await openStage();
+    const empty = await openStage({ empty: true });
     expect((await beginMigration(empty).child).exitCode).toBe(0);
     fresh = await catalog(empty);
     await empty.close();
   });
   const openFirstSchema = async () => {
-    stage = await openStage();
+    stage = await openStage({ empty: true });
     const { up } = await import('../../server/db/migrations/0001-sign-in.ts');
     await stage.query(`create table migrations (name text primary key, at timestamptz not null default now());
       ${up}; insert into migrations (name) values ('0001-sign-in');
