@@ -106,7 +106,7 @@ async function checkMissingState(attack: Attack): Promise<Finding> {
     if (states.length === 0) return noState;
     const callback = new URL(returning.callback);
     for (const name of states) callback.searchParams.delete(name);
-    const opened = await opens(attack, hasCookies ? returning.visitor : stranger(attack), callback, returning.email);
+    const opened = await opens(attack, hasCookies ? returning.visitor : newVisitor(attack), callback, returning.email);
     if (opened.isOpen) return fail(`A callback without ${oneLine(states.join(', '), 40)} signs a visitor in.`, COMPARE);
     if (opened.status >= 500) return refused('', opened.status, COMPARE);
   }
@@ -127,7 +127,7 @@ async function checkForgedState(attack: Attack): Promise<Finding> {
 async function checkOtherBrowser(attack: Attack): Promise<Finding> {
   for (const hasStarted of [false, true]) {
     const { callback, email } = await requireReturn(attack);
-    const other = hasStarted ? (await startSignIn(attack.website, attack.options))?.visitor : stranger(attack);
+    const other = hasStarted ? (await startSignIn(attack.website, attack.options))?.visitor : newVisitor(attack);
     if (!other) return skip('No sign-in could be started.');
     const { isOpen, status } = await opens(attack, other, callback, email);
     if (isOpen) {
@@ -143,7 +143,7 @@ async function checkOtherBrowser(attack: Attack): Promise<Finding> {
 
 const noState = fail('forward_url contains no state.', COMPARE);
 
-const stranger = ({ website, options }: Attack) => new Visitor(website.callback.origin, options);
+const newVisitor = ({ website, options }: Attack) => new Visitor(website.callback.origin, options);
 
 /** Returns a visitor with a valid callback, and the names of the parameters of its state. */
 async function returnWithState(attack: Attack): Promise<{ returning: Returning; states: string[] }> {

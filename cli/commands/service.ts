@@ -29,7 +29,7 @@ export const backup: CommandSpec = {
   group: 'The service',
   summary: 'write all data of the service to one file',
   about:
-    'Of the database that DATABASE_URL names, else of the embedded one in DATA_DIR, also while the service runs; with the icons in DATA_DIR. The file gives nobody access, but it contains addresses. SECRET_KEY is not in it.',
+    'Of the database that DATABASE_URL names, else of the embedded one in DATA_DIR, also while the service runs; with the icons in DATA_DIR. The file gives no one access, but it contains addresses. SECRET_KEY is not in it.',
   flags: { '--force': 'replace the file' },
   examples: ['backup emailauth-2026-11-21.tar.gz'],
   json: '{file,bytes,tables,icons}',

@@ -77,7 +77,7 @@ async function readEvents(client: Client, domain: string, since: number, signal:
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page = await client.websiteEvents({ domain, since, after }, { signal }).catch((error) => {
       if (!hasCode(error, 'website_not_found')) throw error;
-      const hint = 'Nobody can sign in at a domain that is not registered. list_sites shows yours; register_domain adds one.';
+      const hint = 'No one can sign in at a domain that is not registered. list_sites shows yours; register_domain adds one.';
       throw refusal('website_not_found', `"${oneLine(domain, 80)}" is not one of your websites.`, hint);
     });
     events.push(...page.events);

@@ -78,7 +78,7 @@ const PAGE_HEADERS = { 'Content-Type': 'text/html; charset=utf-8', 'X-Robots-Tag
 /** Returns the page of a request that is refused, on the host of the app. */
 function refusalPage({ reason, email = '' }: Refused, host: string): string {
   const [title, text, link] = {
-    not_registered: ['This site cannot sign anybody in', `${host} is not registered. Its operator has to register the domain first.`, ''],
+    not_registered: ['This site cannot sign anyone in', `${host} is not registered. Its operator has to register the domain first.`, ''],
     not_allowed: [
       'You may not open this site',
       `You are signed in as ${email}, and this address is not on the list of ${host}.`,

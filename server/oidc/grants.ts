@@ -11,7 +11,7 @@ import { digest } from '../secrets.ts';
 import { clientKindOf } from './clients.ts';
 import type { RecordsStore } from './store.ts';
 
-/** The scopes that a registered website gets without a question: its visitor came to be identified by address. */
+/** The scopes that a registered website gets without consent: its visitor came to be identified by address. */
 const WITHOUT_CONSENT = new Set(['openid', 'email']);
 
 /** How long a consent is remembered without being given again, and a grant with offline access is kept. */

@@ -51,7 +51,7 @@ export type NewPasskey = {
   aaguid: string;
   name: string;
   mail: { id: string; language: string; data: Record<string, string>; leaseSeconds: number };
-  /** The token with which the visitor goes on; null: nobody is signed in. */
+  /** The token with which the visitor goes on; null: no one is signed in. */
   signIn: { tokenHash: Buffer; domain: string | null; clientId: string | null; host: string | null; browser: Buffer } | null;
 };
 

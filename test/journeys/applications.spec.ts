@@ -66,7 +66,7 @@ test('creates an application and reports invalid fields', async () => {
 test('signs a visitor in through the application by keyboard: the emailed link requires the address, redirects and is logged', async () => {
   const clientId = await clipboard();
   await button('View Logs of Team notes').click();
-  await dialog().getByText('Nobody has signed in through this application yet').waitFor();
+  await dialog().getByText('No one has signed in through this application yet').waitFor();
   expect(await dialog().textContent()).toContain(clientId);
   await inDialog('Close').click();
 

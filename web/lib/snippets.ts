@@ -22,8 +22,8 @@ export const returnSnippet = (domain: string) => `GET https://${domain}/auth/cal
 /** Checks the state, then verifies the token, on the website's server. */
 export const verifySnippet = (origin: string, domain: string) => `if (!state || state !== cookies.login_state) return refuse(400);
 
-const question = new URLSearchParams({ token, domain: '${domain}' });
-const response = await fetch('${origin}/api/verify-token?' + question);
+const query = new URLSearchParams({ token, domain: '${domain}' });
+const response = await fetch('${origin}/api/verify-token?' + query);
 if (!response.ok) return refuse(503);
 
 const { valid, email } = await response.json();

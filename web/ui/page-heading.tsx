@@ -44,7 +44,7 @@ export function Step({ number, title, children }: { number: number; title: strin
         <span className="font-mono text-sm text-accent">{number}</span>
         {title}
       </h3>
-      <div className="grid min-w-0 gap-3 text-[0.9375rem] leading-6 text-muted">{children}</div>
+      <div className="grid min-w-0 gap-3 [&>p]:text-[0.9375rem] [&>p]:leading-6 [&>p]:text-muted">{children}</div>
     </li>
   );
 }

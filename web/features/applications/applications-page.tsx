@@ -150,7 +150,7 @@ function ApplicationLogs({ application, onClose }: { application: Application; o
       {entries?.length === 0 && (
         <div className="grid gap-4">
           <p className="text-[0.9375rem] text-muted">
-            Nobody has signed in through this application yet. This request sends the first email:
+            No one has signed in through this application yet. This request sends the first email:
           </p>
           <Snippet label="authorize" code={authorizeSnippet(location.origin, application.clientId, application.redirectUris[0])} />
         </div>
@@ -202,7 +202,7 @@ function DeleteApplication({ application, onClose }: { application: Application;
       done={['Application deleted', application.name]}
       onClose={onClose}
     >
-      Its client ID stops working: nobody can sign in through it any more, its access tokens and open sign-ins end at once, and its logs are
+      Its client ID stops working: no one can sign in through it any more, its access tokens and open sign-ins end at once, and its logs are
       deleted. This cannot be undone.
     </ConfirmDialog>
   );

@@ -72,7 +72,7 @@ const PRIVACY: Clause[] = [
   },
   {
     title: 'Children',
-    paragraphs: ['The service is not for children: nobody under 13 is permitted to use it. If we learn of such data, we delete it.'],
+    paragraphs: ['The service is not for children: no one under 13 is permitted to use it. If we learn of such data, we delete it.'],
   },
   {
     title: 'Changes',

@@ -106,7 +106,7 @@ function NextStep({ domains, logins }: { domains: string[]; logins: number }) {
           Link to your sign-in page
         </h2>
         <p className="mt-1 max-w-2xl text-[0.9375rem] leading-6 text-muted wrap-anywhere">
-          Nobody has signed in yet. Put this link on {domain}; a visitor who signs in returns with a token, which your server verifies once.
+          No one has signed in yet. Put this link on {domain}; a visitor who signs in returns with a token, which your server verifies once.
         </p>
       </div>
       <CodeBlock label={`Link on ${domain}`} code={signInLinkSnippet(location.origin, domain)} />

@@ -27,7 +27,7 @@ export function SettingsTab({ website }: TabProps) {
       <Section
         id="proof"
         title="Verification"
-        text="A verified domain has no daily limit, shows full addresses, and nobody else can claim it."
+        text="A verified domain has no daily limit, shows full addresses, and no one else can claim it."
       >
         {website.verified ? (
           <p className="flex items-center gap-2 text-[0.9375rem]">

@@ -88,7 +88,7 @@ export function ProofDialog({ website, onClose }: { website: Website; onClose: (
   return (
     <Dialog title={`Verify ${website.displayDomain}`} onClose={onClose}>
       <p className="mb-5 text-[0.9375rem] text-muted">
-        Prove in one of two ways that the domain is yours. A verified domain has no daily limit, and nobody else can claim it.
+        Prove in one of two ways that the domain is yours. A verified domain has no daily limit, and no one else can claim it.
       </p>
       <Proof
         domain={website.domain}
