@@ -130,9 +130,10 @@ describe('over HTTP', () => {
 
   test('allows each account 30 checks per hour', async () => {
     await stage.query('delete from rate_limits');
-    const answers = await Promise.all(Array.from({ length: 31 }, () => check(shop)));
-    const refused = answers.filter(({ failed }) => failed !== null);
-    expect(refused).toEqual([{ failed: expect.stringMatching(/Too many checks/), checks: [], of: expect.anything() }]);
+    expect((await check(shop)).failed).toBeNull();
+    await stage.query("update rate_limits set points = 29 where key like 'site_checks:%'");
+    expect((await check(shop)).failed).toBeNull();
+    expect(await check(shop)).toEqual({ failed: expect.stringMatching(/Too many checks/), checks: [], of: expect.anything() });
     const another = await signInDeveloper(stage, service);
     const domain = await addProvenWebsite(names, another);
     const theirs = await generations['sdk 1.x'](service.url, another.client.cookies.get('sid'));
