@@ -345,6 +345,8 @@ describe.each(['with no session', 'whose session has ended', 'that is signed in'
   test('public pages make no request that fails, and the console stays empty', async () => {
     const page = await (await scene.newBrowser()).newPage();
     if (state !== 'with no session') await signInToPortal(scene, page, freshAddress('dev'));
+    // The portal may still be waiting for responses, which would fail without the session.
+    await page.goto('about:blank');
     if (state === 'whose session has ended') await page.context().clearCookies({ name: 'sid' });
     const portal = Object.entries(pages).flatMap(([path, entry]) => (entry === 'portal' && !PRIVATE.test(path) ? path : []));
     const signIn = [
