@@ -70,6 +70,16 @@ const counted = () =>
 const summed = () =>
   stage.query(`select (select sum(logins) from daily_logins)::int as logins, (select sum(completed) from daily_sites)::int as completed`);
 
+/** Locks a table, so that nothing can read it. @returns a function that ends it */
+async function lockTable(table: string): Promise<() => Promise<void>> {
+  const client = await jobs.connect();
+  await client.query(`begin; lock table ${table} in access exclusive mode`);
+  return async () => {
+    await client.query('rollback');
+    client.release();
+  };
+}
+
 describe('the statistics of a website', () => {
   test('count links, codes, remembered accounts and verified tokens, before and after the roll-up', async () => {
     const site = await addWebsite(ann);
@@ -126,6 +136,17 @@ describe('the statistics of a website', () => {
     await visitorToken(stage, service.client(), site.domain);
     expect(await statsOf(ann, site.id)).toMatchObject({ sent: 4, opened: 3, medianSeconds: byLink });
     expect((await overviewOf(ann)).totalLogins).toBe(6);
+  });
+
+  test('are returned while the history of the probes cannot be read', async () => {
+    const other = await stage.start();
+    const client = other.client();
+    client.cookies = new Map(bob.client.cookies);
+    const end = await lockTable('probes');
+    const overview = await overviewOf({ ...bob, client });
+    await end();
+    expect(overview).toMatchObject({ totalLogins: 0, uptimePercent: null });
+    await other.stop();
   });
 
   test('are not visible to other accounts', async () => {

@@ -11,6 +11,8 @@ type State = StatusOutput['state'];
 
 const MAX_AGE_MS = 15_000;
 const HISTORY_TIMEOUT_MS = 2_000;
+/** Less than the time of a call, since other figures are returned with the uptime. */
+const UPTIME_TIMEOUT_MS = 1_000;
 /** Minutes that an average needs. */
 const MIN_MEASURED = 60;
 /** Response times in milliseconds above which a component is degraded. */
@@ -58,16 +60,14 @@ export class Status {
     return this.#cached.output;
   }
 
-  /** Returns the uptime of the last 30 days; null: not enough data yet. @throws Error while the history cannot be read */
+  /** Returns the uptime of the last 30 days; null: not enough data yet, or the history cannot be read in time. */
   async uptimePercent(): Promise<number | null> {
-    const { history } = await this.read();
-    if (!history) throw new Error('The history of the probes cannot be read');
-    return history.uptimePercent;
+    return (await withTimeout(this.read(), UPTIME_TIMEOUT_MS))?.history?.uptimePercent ?? null;
   }
 
   async #measure(): Promise<StatusOutput> {
     const probe = await this.#probes.recent(MAX_AGE_MS);
-    const history = probe.failed.includes('database') ? null : await withTimeout(this.#store.history());
+    const history = probe.failed.includes('database') ? null : await withTimeout(this.#store.history(), HISTORY_TIMEOUT_MS);
     return { ...stateOf(probe), history: history && summaryOf(history, probe.failed.length > 0) };
   }
 }
@@ -112,11 +112,11 @@ export function summaryOf({ since, responseMs, days, incidents }: History, faili
   };
 }
 
-/** Returns the history, or null when it cannot be read in time. */
-function withTimeout(history: Promise<History>): Promise<History | null> {
+/** Returns a value, or null when it cannot be read in time. */
+function withTimeout<Value>(value: Promise<Value>, timeoutMs: number): Promise<Value | null> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, HISTORY_TIMEOUT_MS, null);
-    history.then(resolve, () => resolve(null)).finally(() => clearTimeout(timer));
+    const timer = setTimeout(resolve, timeoutMs, null);
+    value.then(resolve, () => resolve(null)).finally(() => clearTimeout(timer));
   });
 }
 
