@@ -80,7 +80,10 @@ export const Overview = z.object({
   totalLogins: z.number().meta({ description: "Sign-ins to the account's websites and applications" }),
   activeApplications: z.number(),
   apiRequests: z.number().meta({ description: "Calls with the account's API keys" }),
-  uptimePercent: z.number().nullable().meta({ description: 'Of the service itself; null: not enough data yet, or the database is too busy' }),
+  uptimePercent: z
+    .number()
+    .nullable()
+    .meta({ description: 'Of the service itself; null: not enough data yet, or the database is too busy' }),
 });
 
 export const AccountLoginsQuery = z.object({
