@@ -49,8 +49,8 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md shows', a
     const shown = (part: string) =>
       part
         .replaceAll(service.url, '{service}')
-        .replaceAll('http://localhost:3000', '{site}')
         .replaceAll(url, '{site}')
+        .replaceAll(/http:\/\/localhost:3000\b/g, '{site}')
         .replaceAll(`localhost:${port}`, 'localhost:3001');
     calls.push(`${shown(fenced('json', JSON.stringify(input, null, 2)))}\n\n${shown(fenced('text', text))}`);
     return response;
