@@ -105,7 +105,8 @@ export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, opti
     try {
       await requireDecisions(client, email, erasure);
       const rows = await eraseRows(client, { email, heir, deleted: erasure.deleted });
-      rows.audit_log = await replaceInAuditLog(client, email, options);
+      const isKnown = Object.values(rows).some((count) => count > 0);
+      rows.audit_log = await replaceInAuditLog(client, email, { ...options, isKnown });
       const found = Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0));
       const erases = !options.dryRun && Object.keys(found).length > 0;
       if (erases) await client.query("insert into audit_log (action) values ('address_erased')");
@@ -161,15 +162,20 @@ async function eraseRows(client: pg.ClientBase, { email, heir, deleted }: { emai
 
 /**
  * Replaces the address in the audit log. Its rows are found before the triggers are disabled, because the lock for that keeps sign-ins
- * waiting until the end of the transaction.
+ * waiting until the end of the transaction. An address that no table contains needs no lock.
+ * @param options.isKnown whether another table contains the address, of which a row may be added meanwhile
  */
-async function replaceInAuditLog(client: pg.ClientBase, email: string, { dryRun }: { dryRun: boolean }): Promise<number> {
+async function replaceInAuditLog(
+  client: pg.ClientBase,
+  email: string,
+  { dryRun, isKnown }: { dryRun: boolean; isKnown: boolean },
+): Promise<number> {
   const { rows } = await client.query<{ ids: string[]; newest: string }>(
     `select coalesce(array_agg(id) filter (where email = $1), '{}')::text[] as ids, coalesce(max(id), 0)::text as newest from audit_log`,
     [email],
   );
   const [{ ids, newest }] = rows;
-  if (dryRun) return ids.length;
+  if (dryRun || (ids.length === 0 && !isKnown)) return ids.length;
   await client.query('alter table audit_log disable trigger user');
   const { rowCount } = await client.query(
     'update audit_log set email = $2 where (id = any($3::bigint[]) or id > $4::bigint) and email = $1',
