@@ -10,7 +10,7 @@ import { median } from './measure.ts';
 import { buildPrograms, cpuSeconds, cpuSecondsOfTree, killPrograms, messageOf, startProgram } from './programs.ts';
 import { formatNumber, heading, row } from './report.ts';
 import type { SinkPorts } from './sink.ts';
-import { SITE } from './stage.ts';
+import { registerWebsite, SITE } from './stage.ts';
 
 const COUNTS = [1, 2, 4];
 const ROUNDS = 5;
@@ -24,9 +24,7 @@ beforeAll(async () => {
   programs = await buildPrograms(['sink', 'load']);
   const { smtp, links } = await messageOf<SinkPorts>(startProgram(programs.path('sink'), [], {}));
   topology = await startTopology(Math.max(...COUNTS), { ...production, SMTP_URL: `smtp://127.0.0.1:${smtp}` });
-  await topology.stage.query(
-    `insert into websites (id, domain, email, claimed_at) values (gen_random_uuid(), '${SITE}', 'owner@${SITE}', now())`,
-  );
+  await registerWebsite(topology.stage);
   const loader = startProgram(programs.path('load'), [], {});
   load = (seconds) => {
     const { port } = topology;
