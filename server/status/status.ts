@@ -11,7 +11,7 @@ type State = StatusOutput['state'];
 
 const MAX_AGE_MS = 15_000;
 const HISTORY_TIMEOUT_MS = 2_000;
-/** Less than the time of a call, since other figures are returned with the uptime. */
+/** Shorter than the timeout of an API call, so that the overview is returned without the uptime rather than not at all. */
 const UPTIME_TIMEOUT_MS = 1_000;
 /** Minutes that an average needs. */
 const MIN_MEASURED = 60;

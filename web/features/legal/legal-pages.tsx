@@ -76,7 +76,7 @@ const PRIVACY: Clause[] = [
   },
   {
     title: 'Changes',
-    paragraphs: ['When this text changes, the date at its top changes with it. Developers are told of important changes by email.'],
+    paragraphs: ['When this text changes, the date at its top changes with it. We tell developers about important changes by email.'],
   },
 ];
 
