@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { readPostmaster } from '../server/db/embedded/cluster.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { query } from './postgres.ts';
 import { freshAddress, requestEmail, tokenOf } from './sign-ins.ts';
@@ -62,13 +63,6 @@ async function signIn(service: Service): Promise<string> {
   return email;
 }
 
-/** Returns the process id of the embedded PostgreSQL's postmaster. */
-async function postmaster(): Promise<number> {
-  const found = (await left()).find(({ command }) => /postgres\S* -D/.test(command) || /bin\/postgres /.test(command));
-  if (!found) throw new Error('No embedded PostgreSQL runs');
-  return found.pid;
-}
-
 test('starts without settings, prints its URLs and signs a visitor in; SIGINT leaves no process', {
   timeout: 240_000,
 }, async () => {
@@ -124,10 +118,13 @@ test('takes over the embedded database with its data after a kill -9 of the serv
 test('restarts the embedded PostgreSQL after a kill -9 and continues to serve', { timeout: 240_000 }, async () => {
   const service = await start();
   await signIn(service);
-  process.kill(await postmaster(), 'SIGKILL');
-  await waitUntil('requests are served again', 60_000, async () => {
-    const response = await service.client().get('/api/verify-token?token=nothing');
-    return response.status === 200 || `it returns ${response.status}`;
+  const cluster = join(stage.dataDir, 'postgres');
+  const killed = Number(readPostmaster(cluster)?.pid);
+  process.kill(killed, 'SIGKILL');
+  // A server starts only after the last process of the one before it has ended, which can still respond until then.
+  await waitUntil('another PostgreSQL is ready', 60_000, () => {
+    const { pid, ready } = readPostmaster(cluster) ?? { pid: killed, ready: false };
+    return (ready && pid !== killed) || `process ${pid}, ready: ${ready}`;
   });
   await service.ready();
   await signIn(service);
