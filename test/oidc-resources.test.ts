@@ -193,7 +193,9 @@ describe('an access token', () => {
   test.each(['eyJhbGciOiJub25lIn0.e30.', 'eyJ', `eyJ${'a'.repeat(9000)}.a.a`, 'eyJhbGciOiJub25lIn0.e30.AA'])(
     'that is malformed (%#) is rejected and never taken for an anonymous call',
     async (token) => {
-      expect((await get('/api/websites', token)).status).toBe(401);
+      const { status, json } = await get('/api/websites', token);
+      expect([status, json.code]).toEqual([401, 'bad_access_token']);
+      expect(json.error).not.toContain('DPoP');
       expect((await callTool('get_status', {}, as(token))).status).toBe(401);
     },
   );

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID } from '../contract/pkce.ts';
 import type { Client } from './client.ts';
@@ -93,6 +94,16 @@ describe('a sign-in', () => {
     client.cookies.delete('sid');
     await signInAgain(client, email);
     expect(await statusesOf(stolen)).toEqual([401, 401]);
+  });
+
+  // As one in 20,000 random tokens: the prefixes of API keys and of JSON Web Tokens, in both cases.
+  test.each(['ea_', 'EA_', 'eyJ', 'EYJ'])('gives a program a token that is also accepted when it begins with %s', async (prefix) => {
+    const email = freshAddress('dev');
+    const issued = await signInProgram(email);
+    const token = prefix + randomBytes(30).toString('base64url');
+    expect(token).toHaveLength(issued.length);
+    await stage.query('update sessions set hash = sha256($1) where hash = sha256($2)', [Buffer.from(token), Buffer.from(issued)]);
+    for (const [value, status] of Object.entries({ [token]: 200, [issued]: 401 })) expect(await statusWith(value)).toBe(status);
   });
 
   test('by a portal token ends the previous session', async () => {

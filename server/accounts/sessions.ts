@@ -268,12 +268,13 @@ type IdentityOf = (request: IncomingMessage, cookies: Cookies) => Promise<Identi
 export function createIdentity({ sessions, apiKeys, accessTokens, resource }: IdentityParts): IdentityOf {
   return async (request, cookies) => {
     const { authorization } = request.headers;
-    if (authorization !== undefined) {
-      const found = (await apiKeys.identityOf(authorization)) ?? (await accessTokens.identityOf(authorization, resource));
-      if (found) return found;
-    }
     const secret = authorization === undefined ? cookies.get('sid') : bearerOf(authorization);
-    const found = isRandomSecret(secret) ? await sessions.accountOf(secret) : null;
+    // Its form decides, since a random secret can begin like an API key or a JWT.
+    if (!isRandomSecret(secret)) {
+      if (authorization === undefined) return null;
+      return (await apiKeys.identityOf(authorization)) ?? (await accessTokens.identityOf(authorization, resource)) ?? null;
+    }
+    const found = await sessions.accountOf(secret);
     if (!found) return null;
     const { clientId, ...account } = found;
     if (clientId === null) return { ...account, by: 'session', scopes: null };

@@ -7,9 +7,11 @@ import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import type { Account, Identity } from '../http/invoke.ts';
 import type { ProviderKeys, SigningKey } from './keys.ts';
 
-/** An Authorization header with a JWT (RFC 7519 §3), which no other kind of token is. */
-const JWT = /^(Bearer|DPoP) (eyJ[\w-]{1,2000}\.[\w-]{1,6000}\.[\w-]{1,1000})$/i;
-const MEANT_AS_JWT = /^(?:Bearer eyJ|DPoP )/i;
+/** An Authorization header with a JWT (RFC 7519 §3). */
+const JWT = /^Bearer (eyJ[\w-]{1,2000}\.[\w-]{1,6000}\.[\w-]{1,1000})$/i;
+/** An Authorization header that is meant as a JWT, so that a malformed one is refused rather than ignored. */
+const MEANT_AS_JWT = /^Bearer eyJ/i;
+const MEANT_AS_BOUND = /^DPoP /i;
 
 /** The claim with the id of the row of the grant by which a token was issued, in base64url. */
 const GRANT_CLAIM = 'grant';
@@ -31,14 +33,15 @@ export class AccessTokens {
   }
 
   /**
-   * Returns the account of an access token (RFC 9068 §4), or undefined when the header has none. A person who has no account yet gets one.
+   * Returns the account of an access token (RFC 9068 §4), or undefined when the header is not meant as one. A person who has no account yet gets one.
    * @param resource the audience that it must have been issued for (RFC 8707)
-   * @throws Fault bad_access_token when it is expired, revoked, for another resource, or bound to a key (RFC 9449)
+   * @throws Fault bad_access_token when it is malformed, expired, revoked, for another resource, or bound to a key (RFC 9449)
    */
   async identityOf(authorization: string, resource: string): Promise<Identity | undefined> {
+    if (MEANT_AS_BOUND.test(authorization)) throw boundToKey();
     if (!MEANT_AS_JWT.test(authorization)) return undefined;
-    const [, scheme, token] = JWT.exec(authorization) ?? [];
-    if (scheme?.toLowerCase() !== 'bearer') throw boundToKey();
+    const [, token] = JWT.exec(authorization) ?? [];
+    if (token === undefined) throw new Fault('bad_access_token');
     const claims = await this.#verify(token, resource);
     if (claims.cnf !== undefined) throw boundToKey();
     const account = await this.#accountOf(claims);
