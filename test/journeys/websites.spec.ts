@@ -295,6 +295,7 @@ test('deleting a website requires its domain', async () => {
     .waitFor();
   await page.unroute('**/api/websites/*');
   await button('Delete website').click();
+  await dialog.waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: domain, exact: true }).waitFor({ state: 'detached' });
   expect((await scene.service.client().get(`/api/websites/domain/${domain}`)).status).toBe(404);
 });
