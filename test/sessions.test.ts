@@ -96,8 +96,8 @@ describe('a sign-in', () => {
     expect(await statusesOf(stolen)).toEqual([401, 401]);
   });
 
-  // As one in 20,000 random tokens: the prefixes of API keys and of JSON Web Tokens, in both cases.
-  test.each(['ea_', 'EA_', 'eyJ', 'EYJ'])('gives a program a token that is also accepted when it begins with %s', async (prefix) => {
+  // One in 20,000 random tokens begins like an API key or a JSON Web Token, in upper or lower case.
+  test.each(['ea_', 'EA_', 'eyJ', 'EYJ'])('of a program is valid also when its token begins with %s', async (prefix) => {
     const email = freshAddress('dev');
     const issued = await signInProgram(email);
     const token = prefix + randomBytes(30).toString('base64url');

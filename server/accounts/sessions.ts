@@ -269,7 +269,7 @@ export function createIdentity({ sessions, apiKeys, accessTokens, resource }: Id
   return async (request, cookies) => {
     const { authorization } = request.headers;
     const secret = authorization === undefined ? cookies.get('sid') : bearerOf(authorization);
-    // Its form decides, since a random secret can begin like an API key or a JWT.
+    // Decided by length and characters, since a random secret can begin like an API key or a JWT.
     if (!isRandomSecret(secret)) {
       if (authorization === undefined) return null;
       return (await apiKeys.identityOf(authorization)) ?? (await accessTokens.identityOf(authorization, resource)) ?? null;

@@ -14,8 +14,8 @@ export type Scene = {
   service: Service;
   shop: TestWebsite;
   /**
-   * Opens a browser with separate cookies and storage; a test's own one is closed when the test ends. Script errors and policy
-   * violations make `close` fail.
+   * Opens a browser with separate cookies and storage. One that a test opens is closed when the test ends. Script errors and
+   * policy violations make `close` fail.
    * @param options.script false: pages run no script
    */
   newBrowser(options?: { script?: boolean }): Promise<BrowserContext>;
@@ -33,7 +33,7 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
     service,
     shop,
     async newBrowser({ script = true } = {}) {
-      // Without animations, which a browser without a GPU draws with a seventh of all CPU time.
+      // Drawing animations without a GPU takes a seventh of the CPU time of a file.
       const context = await browser.newContext({
         viewport: { width: 1024, height: 800 },
         locale: 'en-GB',
