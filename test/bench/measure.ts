@@ -4,19 +4,26 @@ import type { LoadResult } from './load.ts';
 import { cpuSeconds, cpuSecondsOfTree } from './programs.ts';
 import { CLIENT, type Contestant, SITE, type Stage } from './stage.ts';
 
-/** The results of one round. CPU in seconds per 1,000. */
-export type Round = { rate: number; p50: number; p99: number; serverCpu: number; postgresCpu: number };
+/** The results of one round. CPU in seconds per 1,000; `walBytes`: of the write-ahead log, each. */
+export type Round = { rate: number; p50: number; p99: number; serverCpu: number; postgresCpu: number; walBytes: number };
 
 /** Measures whole sign-ins by that many concurrent visitors. */
-export function measureSignIns(stage: Stage, { port, program }: Contestant, connections: number, seconds: number): Promise<Round> {
-  const job = { do: 'sign-ins', port, connections, seconds, forwardUrl: `https://${SITE}/welcome`, linksPort: stage.linksPort } as const;
-  return measured(stage, program.pid, () => stage.load(job));
+export function measureSignIns(stage: Stage, contestant: Contestant, connections: number, seconds: number): Promise<Round> {
+  const job = {
+    do: 'sign-ins',
+    port: contestant.port,
+    connections,
+    seconds,
+    forwardUrl: `https://${SITE}/welcome`,
+    linksPort: stage.linksPort,
+  } as const;
+  return measured(stage, contestant, () => stage.load(job));
 }
 
 /** Measures whole code flows (authorize, link, token, userinfo) by that many concurrent visitors. */
-export function measureCodeFlows(stage: Stage, { port, program }: Contestant, connections: number, seconds: number): Promise<Round> {
-  const job = { do: 'code-flows', port, connections, seconds, ...CLIENT, linksPort: stage.linksPort } as const;
-  return measured(stage, program.pid, () => stage.load(job));
+export function measureCodeFlows(stage: Stage, contestant: Contestant, connections: number, seconds: number): Promise<Round> {
+  const job = { do: 'code-flows', port: contestant.port, connections, seconds, ...CLIENT, linksPort: stage.linksPort } as const;
+  return measured(stage, contestant, () => stage.load(job));
 }
 
 /** Unused tokens of a contestant. */
@@ -39,41 +46,54 @@ export async function addTokens({ kind, databaseUrl }: Contestant, name: string,
 /** Measures verify-token calls, each with an unused token. */
 export async function measureVerify(
   stage: Stage,
-  { port, program }: Contestant,
+  contestant: Contestant,
   tokens: Tokens,
   connections: number,
   seconds: number,
 ): Promise<Round> {
   const job = {
     do: 'verify',
-    port,
+    port: contestant.port,
     connections,
     seconds,
     tokens: { name: tokens.name, from: tokens.next, to: tokens.end },
     domain: SITE,
   } as const;
-  return measured(stage, program.pid, async () => {
+  return measured(stage, contestant, async () => {
     const result = await stage.load(job);
     tokens.next = result.used;
     return result;
   });
 }
 
-async function measured(stage: Stage, server: number, load: () => Promise<LoadResult>): Promise<Round> {
-  const before = await Promise.all([cpuSeconds(server), cpuSecondsOfTree(stage.postgres)]);
+async function measured(stage: Stage, { program, databaseUrl }: Contestant, load: () => Promise<LoadResult>): Promise<Round> {
+  const used = () => Promise.all([cpuSeconds(program.pid), cpuSecondsOfTree(stage.postgres), walPosition(databaseUrl)]);
+  const before = await used();
   const { count, seconds, p50, p99, failures, firstFailure } = await load();
   if (failures > 0 || count === 0) throw new Error(`${failures} of ${failures + count} failed. The first one:\n${firstFailure}`);
   // Work that follows the last responses belongs to the round.
   await sleep(250);
-  const after = await Promise.all([cpuSeconds(server), cpuSecondsOfTree(stage.postgres)]);
-  const [serverCpu, postgresCpu] = after.map((cpu, index) => ((cpu - before[index]) * 1000) / count);
-  return { rate: count / seconds, p50, p99, serverCpu, postgresCpu };
+  const after = await used();
+  const [serverCpu, postgresCpu, walBytes] = after.map((figure, index) => (figure - before[index]) / count);
+  return { rate: count / seconds, p50, p99, serverCpu: serverCpu * 1000, postgresCpu: postgresCpu * 1000, walBytes };
+}
+
+async function walPosition(databaseUrl: string): Promise<number> {
+  const [{ bytes }] = await query(databaseUrl, "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes");
+  return Number(bytes);
 }
 
 /** Returns the medians of each value of the rounds. */
 export function medianOf(rounds: Round[]): Round {
   const of = (key: keyof Round) => median(rounds.map((round) => round[key]));
-  return { rate: of('rate'), p50: of('p50'), p99: of('p99'), serverCpu: of('serverCpu'), postgresCpu: of('postgresCpu') };
+  return {
+    rate: of('rate'),
+    p50: of('p50'),
+    p99: of('p99'),
+    serverCpu: of('serverCpu'),
+    postgresCpu: of('postgresCpu'),
+    walBytes: of('walBytes'),
+  };
 }
 
 export function median(values: number[]): number {

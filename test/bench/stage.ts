@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serverSettings } from '../../server/db/embedded/cluster.ts';
 import { type Cluster, createCluster, query } from '../postgres.ts';
 import { freePort, sleep } from '../waiting.ts';
 import type { LoadJob, LoadResult } from './load.ts';
@@ -36,7 +37,7 @@ create index on records (uid);
 create index on records (user_code)`;
 
 // The settings of the embedded server, and no checkpoint during a round.
-const POSTGRES = { io_method: 'sync', jit: 'off', max_wal_size: '4GB', checkpoint_timeout: '30min' };
+const POSTGRES = { ...serverSettings(), max_wal_size: '4GB', checkpoint_timeout: '30min' };
 
 /** The client of the code flows, which the registered website is, and its redirect URI. */
 export const CLIENT = { clientId: `https://${SITE}`, redirectUri: `https://${SITE}/callback` };

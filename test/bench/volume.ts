@@ -58,6 +58,27 @@ async function measureImages(stage: Stage, service: Contestant, load: { connecti
       const [wal, images] = [after.wal - before.wal, after.images - before.images].map((figure) => figure / count);
       row(`${compression}, ${formatNumber(count)} sign-ins`, formatNumber(wal), formatNumber(images, 2), formatNumber(postgresCpu, 2));
     }
+  await run('alter system reset wal_compression');
+  await run('select pg_reload_conf()');
+  await measureSlices(stage, service, load, run);
+}
+
+const SLICES = 8;
+
+/** Measures how the images become fewer with each sign-in since the checkpoint, as most pages have been changed before. */
+async function measureSlices(stage: Stage, service: Contestant, load: { connections: number; seconds: number }, run: Run): Promise<void> {
+  heading('With these rows, by sign-ins since the checkpoint', 'from', 'WAL, bytes', 'images');
+  await run('checkpoint');
+  let before = await read(run);
+  const first = before.attempts;
+  for (let slice = 0; slice < SLICES; slice++) {
+    await measureSignIns(stage, service, load.connections, load.seconds);
+    const after = await read(run);
+    const count = after.attempts - before.attempts;
+    const [wal, images] = [after.wal - before.wal, after.images - before.images].map((figure) => figure / count);
+    row(`${formatNumber(count)} sign-ins`, formatNumber(before.attempts - first), formatNumber(wal), formatNumber(images, 2));
+    before = after;
+  }
 }
 
 type Run = <Row>(sql: string) => Promise<Row[]>;

@@ -167,7 +167,7 @@ function memory(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
-/** Settings of the server; all others have PostgreSQL's defaults. */
+/** The settings that are the same on every machine. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -227,8 +227,12 @@ function refuseOtherVersion(place: string, major: string): void {
 
 /** Returns the command line arguments of the server. */
 export function serverArguments(directory: string, port: number): string[] {
-  const settings = { ...SETTINGS, shared_buffers: sharedBuffersFor(memory()) };
-  return ['-D', directory, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return ['-D', directory, '-p', String(port), ...Object.entries(serverSettings()).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+/** Returns the settings of the server on this machine; all others have PostgreSQL's defaults. */
+export function serverSettings(): Record<string, string> {
+  return { ...SETTINGS, shared_buffers: sharedBuffersFor(memory()) };
 }
 
 /** Returns the URL of the service's database. */
