@@ -207,13 +207,18 @@ test('a sign-in needs no second question at a registered website, and one for it
 test('rejected requests of an application are recorded for its owner, at most a hundred', async () => {
   const application = await addApplication();
   const client = service.client();
-  await begin(client, { clientId: application.clientId, redirectUri: 'https://wrong.example/' });
-  await begin(client, { clientId: application.clientId, parameters: { code_challenge: '' } });
-  const begun = await begin(client, { clientId: application.clientId });
-  await exchangeCode(client, begun, 'unknown');
   const rows = () =>
     stage.query('select error, description from application_refusals where client_id = $1 order by id', [application.clientId]);
-  await waitUntil('three refusals are recorded', 10_000, async () => (await rows()).length === 3 || JSON.stringify(await rows()));
+  const recorded = (count: number) =>
+    waitUntil(`${count} refusals are recorded`, 10_000, async () => (await rows()).length === count || JSON.stringify(await rows()));
+  // A refusal is recorded after its response.
+  await begin(client, { clientId: application.clientId, redirectUri: 'https://wrong.example/' });
+  await recorded(1);
+  await begin(client, { clientId: application.clientId, parameters: { code_challenge: '' } });
+  await recorded(2);
+  const begun = await begin(client, { clientId: application.clientId });
+  await exchangeCode(client, begun, 'unknown');
+  await recorded(3);
   expect(await rows()).toMatchObject([
     { error: 'invalid_redirect_uri' },
     { error: 'invalid_request', description: expect.stringMatching(/PKCE|code_challenge/) },
@@ -224,7 +229,7 @@ test('rejected requests of an application are recorded for its owner, at most a 
     [application.clientId],
   );
   await begin(client, { clientId: application.clientId, parameters: { scope: 'openid\\' } });
-  await waitUntil('old refusals are removed', 10_000, async () => (await rows()).length === 100 || `${(await rows()).length}`);
+  await recorded(100);
 });
 
 test('an https service sets its cookies with prefixes, and links to no other address', async () => {
