@@ -59,7 +59,7 @@ export function mailboxOf(email: string): string {
   return domain === 'gmail.com' || domain === 'googlemail.com' ? `${user.replaceAll('.', '')}@gmail.com` : `${user}@${domain}`;
 }
 
-/** Returns an address masked as `j•••@example.com`, for a person who has not proved that it is theirs. */
+/** Returns an address masked as `j•••@example.com`, for a person who has not proven that it is theirs. */
 export function maskEmail(email: string): string {
   const [local, domain] = email.split('@');
   return `${local[0]}•••@${domain}`;

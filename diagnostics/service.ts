@@ -179,12 +179,12 @@ export function checkProof(
     if (isLocal) return skip('localhost needs no proof.');
     if (!website) return skip('Only a registered domain has one.');
     const { domain } = website;
-    if (website.verified) return pass(`${domain} is proved.`);
+    if (website.verified) return pass(`${domain} is proven.`);
     const record = `_emailauth.${domain}`;
     const texts = await dns.texts(record);
     if (!account) {
       const found = texts.length > 0 ? `There is a record at ${record}, but it` : 'It';
-      return skip(`${domain} is not proved. ${found} can only be checked while you are signed in.`, remedies.signIn);
+      return skip(`${domain} is not proven. ${found} can only be checked while you are signed in.`, remedies.signIn);
     }
     const { proof } = await account.claimWebsite({ domain }, { signal });
     const prove = remedies.prove(domain);
@@ -197,7 +197,7 @@ export function checkProof(
     if (texts.length > 0) {
       return fail(`The TXT record at ${record} is not yours: it holds another value.`, `Set it to ${oneLine(proof.value)}, then: ${prove}`);
     }
-    return skip(`${domain} is not proved. Sign-ins work, but anyone who proves the domain takes it over.`, prove);
+    return skip(`${domain} is not proven. Sign-ins work, but anyone who proves the domain takes it over.`, prove);
   });
 }
 

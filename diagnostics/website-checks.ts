@@ -30,7 +30,7 @@ export type WebsiteChecksOptions = {
   dns: CheckOptions['dns'];
   /**
    * Where the checks connect from. A developer's machine may connect to its own localhost, and to any port of the developer's
-   * websites. A service may only connect to port 443 of the public internet, and only to websites with a proved domain:
+   * websites. A service may only connect to port 443 of the public internet, and only to websites with a proven domain:
    * otherwise anyone could register a foreign domain and make the service send requests to it.
    */
   from: 'developer-machine' | 'service';
@@ -61,7 +61,7 @@ const remedies: Remedies = {
 export function createWebsiteChecks(options: WebsiteChecksOptions): CheckWebsite {
   return async ({ domain, url, loginPath, page }, signal) => {
     const target = parseTarget(domain, url, { remedies, loginPath, page, refuse: badRequest });
-    requireReachablePlace(target, options);
+    requireReachableAddress(target, options);
     if (!target.isLocal) await requireOwnWebsite(target, options, signal);
     await options.beforeRequests?.();
     const inbox = await findInbox(target, options, signal);
@@ -102,7 +102,7 @@ async function runChecks(
 }
 
 /** @throws ApiError bad_request for an address that a service must not connect to */
-function requireReachablePlace({ isLocal, callback }: Target, { from }: WebsiteChecksOptions): void {
+function requireReachableAddress({ isLocal, callback }: Target, { from }: WebsiteChecksOptions): void {
   if (from === 'developer-machine') return;
   if (isLocal) {
     throw badRequest(
@@ -115,7 +115,7 @@ function requireReachablePlace({ isLocal, callback }: Target, { from }: WebsiteC
   }
 }
 
-/** @throws ApiError website_not_found, sign_in_needed; not_proven when a service checks a website whose domain is not proved */
+/** @throws ApiError website_not_found, sign_in_needed; not_proven when a service checks a website whose domain is not proven */
 async function requireOwnWebsite({ domain }: Target, { client, from }: WebsiteChecksOptions, signal: AbortSignal): Promise<void> {
   const websites = await client.listWebsites({}, { signal });
   const website = websites.find((each) => domain === each.domain || domain.endsWith(`.${each.domain}`));

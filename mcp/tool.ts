@@ -22,7 +22,7 @@ export type McpContext = {
   besideApp: boolean;
   /** What to do about a call that needs a sign-in, as a sentence for a model. */
   howToSignIn: string;
-  /** Checks a website of the caller from outside; a service only one whose domain is proved. */
+  /** Checks a website of the caller from outside; a service only one whose domain is proven. */
   checkWebsite: CheckWebsite;
   /** Returns the OpenAPI description of the service's API. @throws ApiError */
   openApi(): Promise<object>;

@@ -130,7 +130,7 @@ export const brandingGet: CommandSpec = {
   needs: 'sign-in',
   group: 'Account',
   summary: 'the sender and the logo of the sign-in emails of your websites',
-  about: 'It applies to websites whose domain is proved. The page of the preview needs a browser in which you are signed in.',
+  about: 'It applies to websites whose domain is proven. The page of the preview needs a browser in which you are signed in.',
   examples: ['branding get', 'branding get --json | jq -r .previewUrl'],
   json: BRANDING_SHAPE,
   async run({ terminal, signedIn }) {
@@ -145,7 +145,7 @@ export const brandingSet: CommandSpec = {
   needs: 'sign-in',
   group: 'Account',
   summary: 'change the sender or the logo of the sign-in emails of your websites',
-  about: 'What you do not give stays. It applies to the next emails of websites whose domain is proved.',
+  about: 'What you do not give stays. It applies to the next emails of websites whose domain is proven.',
   flags: {
     '--from-name <name>': 'name of the sender; its address stays that of the service',
     '--no-from-name': 'the name of the service',

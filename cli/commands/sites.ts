@@ -116,7 +116,7 @@ export const sitesUpdate: CommandSpec = {
   group: 'Websites',
   summary: 'change the domain or the icon of a website',
   about:
-    'With a new domain, sign-ins at the old one end immediately, and the new one has to be proved again: you confirm that, or pass --yes.',
+    'With a new domain, sign-ins at the old one end immediately, and the new one has to be proven again: you confirm that, or pass --yes.',
   flags: {
     '--domain <domain>': 'the new domain',
     '--icon <file>': 'JPG or PNG of at most 5 MB',
@@ -133,7 +133,7 @@ export const sitesUpdate: CommandSpec = {
     const current = await requireSite(client, given);
     const { id, domain, verified } = current;
     if (newDomain !== undefined && !findSite([current], newDomain)) {
-      const proof = verified ? ' The new domain has to be proved again.' : '';
+      const proof = verified ? ' The new domain has to be proven again.' : '';
       await requireConfirmation(
         terminal,
         `Sign-ins at ${displayName(current)} end immediately.${proof} Change it to ${domainInput(newDomain)}?`,
@@ -146,7 +146,7 @@ export const sitesUpdate: CommandSpec = {
       .catch((error) => throwTaken(error, wanted, `\`emailauth sites verify ${wanted}\``));
     terminal.result(siteData(site, host), formatSite(context, site, host));
     if (site.domain !== domain) {
-      const proof = verified ? ' The new domain has to be proved again.' : '';
+      const proof = verified ? ' The new domain has to be proven again.' : '';
       terminal.note(`\nSign-ins at ${domain} have ended; ${site.domain} replaces it.${proof}`);
     }
     return EXIT.ok;
@@ -186,7 +186,7 @@ export const sitesVerify: CommandSpec = {
   group: 'Websites',
   summary: 'prove that a domain is yours, by DNS or by a file',
   about:
-    'Shows the TXT record and the file, and checks them; one of them is enough. A proof lifts the limits of a new website, and takes a domain over from an address that has not proved it.',
+    'Shows the TXT record and the file, and checks them; one of them is enough. A proof lifts the limits of a new website, and takes a domain over from an address that has not proven it.',
   examples: ['sites verify shop.example', 'sites verify shop.example --json'],
   json: '{domain,verified,proof}',
   exits: { 10: 'the proof was not found' },

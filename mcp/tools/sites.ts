@@ -80,7 +80,7 @@ function stepsFor({ domain, authUrl }: Registered, besideApp: boolean): string[]
     scaffold,
     besideApp
       ? 'Once the app is online, call check_integration.'
-      : 'Once the app is online and the domain is proved (prove_domain), call check_integration.',
+      : 'Once the app is online and the domain is proven (prove_domain), call check_integration.',
     ...nextSteps({ domain, authUrl }).map((step, i) => `By hand instead, ${i + 1} of 3: ${step}`),
   ];
 }
@@ -109,13 +109,13 @@ export function toSiteWithProof(site: OwnSite): z.input<typeof SiteWithProof> {
 }
 
 const describeSite = ({ domain, verified, iconUrl, createdAt }: z.output<typeof Site>) =>
-  `${domain}: ${verified ? 'proved' : 'not proved yet'}, ${iconUrl ? 'with' : 'without'} an icon, since ${createdAt.slice(0, 10)}.`;
+  `${domain}: ${verified ? 'proven' : 'not proven yet'}, ${iconUrl ? 'with' : 'without'} an icon, since ${createdAt.slice(0, 10)}.`;
 
 export const listSites = defineTool({
   name: 'list_sites',
   title: 'My websites',
   description:
-    'Lists the websites of the signed-in account, each with its domain and whether the domain is proved. Call it to find the domain that get_site, update_site, delete_site, prove_domain and check_integration take. Websites of other accounts are never shown.',
+    'Lists the websites of the signed-in account, each with its domain and whether the domain is proven. Call it to find the domain that get_site, update_site, delete_site, prove_domain and check_integration take. Websites of other accounts are never shown.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.object({}),
   output: z.object({ sites: z.array(Site) }),
@@ -148,7 +148,7 @@ export const updateSite = defineTool({
   name: 'update_site',
   title: 'Change a website',
   description:
-    'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be proved again: ask the person first. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard or with `emailauth sites update --icon`.',
+    'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be proven again: ask the person first. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard or with `emailauth sites update --icon`.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     domain: OwnDomain,
@@ -226,8 +226,8 @@ export const proveDomain = defineTool({
   },
   text: ({ domain, verified, reason, proof }) =>
     verified
-      ? `${domain} is proved.`
-      : `${domain} is not proved: ${reason}
+      ? `${domain} is proven.`
+      : `${domain} is not proven: ${reason}
 Publish one of these, then call prove_domain again:
 - the TXT record ${proof.record} with the value ${proof.value}
 - the file ${proof.fileUrl} with the body ${proof.fileBody}`,

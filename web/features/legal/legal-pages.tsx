@@ -41,7 +41,7 @@ const PRIVACY: Clause[] = [
   {
     title: 'What we use it for',
     paragraphs: [
-      'To send the emails that were requested, to tell the website which address was proved, to keep accounts safe, to find faults, and to count how the service is used. We sell no data and show no advertisements.',
+      'To send the emails that were requested, to tell the website which address was proven, to keep accounts safe, to find faults, and to count how the service is used. We sell no data and show no advertisements.',
     ],
   },
   {
@@ -95,7 +95,7 @@ const TERMS: Clause[] = [
   {
     title: 'The service',
     paragraphs: [
-      'Email Auth sends sign-in links and codes by email to the visitors of registered websites and tells those websites, by a token, which email address was proved. It also offers a portal in which developers manage their websites.',
+      'Email Auth sends sign-in links and codes by email to the visitors of registered websites and tells those websites, by a token, which email address was proven. It also offers a portal in which developers manage their websites.',
       'Some services are announced as coming soon or planned. They are no part of these terms until they are offered.',
     ],
   },
@@ -103,7 +103,7 @@ const TERMS: Clause[] = [
     title: 'Your account and your domains',
     paragraphs: [
       'You sign in with your email address. Anyone who can read the email of that address can use your account, so keep your mailbox safe.',
-      'You may register a domain only if you control it or act for someone who does. The linked email is the only one that can log in and manage changes for the domain. Someone who proves control of a domain that you have not proved takes over its registration.',
+      'You may register a domain only if you control it or act for someone who does. The linked email is the only one that can log in and manage changes for the domain. Someone who proves control of a domain that you have not proven takes over its registration.',
     ],
   },
   {
