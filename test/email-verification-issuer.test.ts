@@ -1,6 +1,7 @@
 import { createLocalJWKSet, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FindKey, splitToken, verifyToken } from '../server/email-verification/token.ts';
+import { type FindKey, splitToken } from '../server/email-verification/token.ts';
+import { verifyToken } from '../server/email-verification/verify-token.ts';
 import { openAuthenticator } from './authenticator.ts';
 import { Client, type HttpResponse } from './client.ts';
 import { bindEvt, newTokenKey, type TokenKey } from './email-issuer.ts';

@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, customFetch, errors } from 'jose';
+import type { createRemoteJWKSet, errors } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isThisMachine } from '../../contract/rules.ts';
 import { type Dns, openDns } from '../../diagnostics/dns.ts';
@@ -88,12 +88,14 @@ export class IssuerDiscovery {
     const metadata = await this.#readMetadata(origin);
     const uri = typeof metadata === 'object' && metadata !== null && 'jwks_uri' in metadata ? metadata.jwks_uri : null;
     if (typeof uri !== 'string' || !URL.canParse(uri) || new URL(uri).origin !== origin) throw new DiscoveryFailed('bad_metadata');
+    // Not imported at the start, which it would slow down.
+    const { createRemoteJWKSet, customFetch, errors } = await import('jose');
     const keys = createRemoteJWKSet(new URL(uri), {
       [customFetch]: this.#fetch,
       timeoutDuration: STEP_TIMEOUT_MS,
       cacheMaxAge: METADATA_SECONDS * 1000,
     });
-    return { origin, findKey: (header) => findKeyIn(keys, header) };
+    return { origin, findKey: (header) => findKeyIn(keys, errors, header) };
   }
 
   async #readMetadata(origin: string): Promise<unknown> {
@@ -107,13 +109,17 @@ export class IssuerDiscovery {
 }
 
 /** Returns the key that a token names. @throws JWKSNoMatchingKey, DiscoveryFailed */
-async function findKeyIn(keys: ReturnType<typeof createRemoteJWKSet>, header: Parameters<FindKey>[0]): ReturnType<FindKey> {
-  if (header.kid === undefined) throw new errors.JWKSNoMatchingKey();
+async function findKeyIn(
+  keys: ReturnType<typeof createRemoteJWKSet>,
+  { JWKSInvalid, JWKSMultipleMatchingKeys, JWKSNoMatchingKey }: typeof errors,
+  header: Parameters<FindKey>[0],
+): ReturnType<FindKey> {
+  if (header.kid === undefined) throw new JWKSNoMatchingKey();
   try {
     return await keys(header);
   } catch (error) {
-    if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error;
-    throw new DiscoveryFailed(error instanceof errors.JWKSInvalid ? 'bad_metadata' : 'unreachable', error);
+    if (error instanceof JWKSNoMatchingKey || error instanceof JWKSMultipleMatchingKeys) throw error;
+    throw new DiscoveryFailed(error instanceof JWKSInvalid ? 'bad_metadata' : 'unreachable', error);
   }
 }
 

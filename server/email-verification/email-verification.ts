@@ -23,7 +23,7 @@ import type { SignedIn } from '../signin/opener.ts';
 import { type TargetParts, type TokenTarget, tokenTargetOf } from '../signin/quick-login.ts';
 import { withToken } from '../signin/target.ts';
 import { DiscoveryFailed, type DiscoveryFailure, type IssuerDiscovery } from './discovery.ts';
-import { claimedNonce, InvalidToken, type SplitToken, splitToken, type TokenFailure, verifyToken } from './token.ts';
+import { InvalidToken, type SplitToken, splitToken, type TokenFailure } from './token.ts';
 
 /** How long a verification may take, with everything that it waits for. The email follows. */
 const VERIFICATION_MS = 1_500;
@@ -130,6 +130,7 @@ export class EmailVerification {
     const { discovery } = this.#parts;
     if (!discovery) throw new Refused('off');
     const token = splitToken(presented);
+    const { claimedNonce } = await verification();
     const nonce = claimedNonce(token);
     if (this.#nonces.read('page', nonce, cookies) === null) throw new Refused('bad_nonce');
     await withDeadline(this.#verifyWith(discovery, token, email, nonce));
@@ -138,9 +139,13 @@ export class EmailVerification {
 
   async #verifyWith(discovery: NonNullable<Parts['discovery']>, token: SplitToken, email: string, nonce: string): Promise<void> {
     const { origin: issuer, findKey } = await discovery.issuerOf(domainOf(email));
+    const { verifyToken } = await verification();
     await verifyToken(token, { issuer, email, origin: this.#parts.publicUrl, nonce, now: Date.now() }, findKey);
   }
 }
+
+// Not imported at the start, which it would slow down: it loads jose, and the protocol is off in production by default.
+const verification = () => import('./verify-token.ts');
 
 const domainOf = (email: string) => email.slice(email.indexOf('@') + 1);
 

@@ -60,8 +60,12 @@ const byId = (stats: WebsiteStats[]) => new Map(stats.map(({ id, ...counts }) =>
 
 const signInsOf = (stats: Omit<WebsiteStats, 'id'> | undefined) => (stats ? stats.opened + stats.again : 0);
 
-const byName = (a: Name, b: Name) => collator.compare(a.displayDomain, b.displayDomain);
-const collator = new Intl.Collator('en', { numeric: true });
+const byName = (a: Name, b: Name) => {
+  // Created at its first use, since the start would wait for it.
+  collator ??= new Intl.Collator('en', { numeric: true });
+  return collator.compare(a.displayDomain, b.displayDomain);
+};
+let collator: Intl.Collator | undefined;
 
 /** Returns whether a domain contains a text as it is displayed, or as A-labels (RFC 5890). */
 function matching(q: string): (name: Name) => boolean {
