@@ -78,7 +78,8 @@ function isRunning(pid: number): boolean {
 
 /** Runs `npm install` in an empty directory and shows how far it is. @throws CommandError install_failed */
 async function runNpm(directory: string, wanted: string, { env, terminal, signal }: Context): Promise<void> {
-  // A file that npm finds first, so that it does not search for a project in the directories above.
+  // npm finds this file first, and does not search for a project in the directories above. With --prefix it would not read its global
+  // configuration, which can name a proxy, a registry or a certificate authority.
   await writeFile(join(directory, 'package.json'), '{"private":true}\n');
   const started = performance.now();
   let fetched = 0;
@@ -91,7 +92,7 @@ async function runNpm(directory: string, wanted: string, { env, terminal, signal
   const timer = setInterval(show, PROGRESS_INTERVAL_MS);
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
-      const child = spawn('npm', ['install', ...NPM_FLAGS, '--prefix', directory, wanted], {
+      const child = spawn('npm', ['install', ...NPM_FLAGS, wanted], {
         cwd: directory,
         env: { ...process.env, ...env },
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -137,7 +138,10 @@ function npmFailed(output: string): CommandError {
     .filter((line) => !/^\d*$/.test(line.trim()))
     .slice(0, 4)
     .join('\n');
-  return failed(`npm could not install ${SERVER_PACKAGE}:\n${text}`, 'Correct this, and try again.');
+  const hint = /SELF_SIGNED_CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(text)
+    ? 'If your network has a certificate authority of its own, run `npm config set cafile <file>` with its certificates, and try again.'
+    : 'Correct this, and try again.';
+  return failed(`npm could not install ${SERVER_PACKAGE}:\n${text}`, hint);
 }
 
 function wrongPackage(directory: string, wanted: string): CommandError {

@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { hasOpenssl, openAuthority } from '../certificates.ts';
 import { openProgram } from '../cli/terminal.ts';
 import { waitUntil } from '../waiting.ts';
 import { type Installed, installCommand } from './installed.ts';
@@ -80,6 +84,28 @@ test('rejects another version, another package and an unreachable registry, and 
   expect(await entries()).toEqual([]);
 });
 
+test('npm reads its global configuration', async () => {
+  // npm looks for etc/npmrc there.
+  const PREFIX = join(installed.directory, 'npm');
+  await mkdir(join(PREFIX, 'etc'), { recursive: true });
+  await writeFile(join(PREFIX, 'etc/npmrc'), 'registry=http://127.0.0.1:1\n');
+  const { error } = await migrate({ EMAILAUTH_SERVER_PACKAGE: '', PREFIX });
+  expect(error.message).toContain('registry cannot be reached');
+});
+
+test.runIf(hasOpenssl)('names the setting for a certificate authority that npm does not know', async () => {
+  const authority = await openAuthority();
+  const registry = createHttpsServer(await authority.issue('localhost', 1)).listen(0, '127.0.0.1');
+  onTestFinished(async () => {
+    registry.close();
+    await authority.close();
+  });
+  await once(registry, 'listening');
+  const { port } = registry.address() as AddressInfo;
+  const { error } = await migrate({ EMAILAUTH_SERVER_PACKAGE: '', npm_config_registry: `https://localhost:${port}` });
+  expect(error).toMatchObject({ code: 'install_failed', hint: expect.stringContaining('npm config set cafile') });
+});
+
 test('names the missing npm', async () => {
   const bin = join(installed.directory, 'bin');
   await mkdir(bin);
@@ -140,11 +166,10 @@ test.each([80, 40])('asks in a terminal of %i columns, and installs nothing afte
 
 test('Ctrl-C during the installation leaves nothing behind', async () => {
   // npm waits for a registry that does not respond.
-  const { createServer } = await import('node:net');
   let requests = 0;
   const server = createServer(() => requests++).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.on('listening', resolve));
-  const { port } = server.address() as { port: number };
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   const env = environment({
     EMAILAUTH_SERVER_PACKAGE: '',
     npm_config_registry: `http://127.0.0.1:${port}`,
