@@ -1,6 +1,6 @@
 /** Life of an emailed link and its code, in seconds. */
 export const ATTEMPT_SECONDS = 600;
-/** Days for which a registered domain is kept until its linked address signs in; the link in the email about it lives as long. */
+/** Days for which a registered domain is kept until its linked address signs in; the link in the email about it is valid as long. */
 export const REGISTRATION_DAYS = 7;
 /** Life of a website's token, in seconds. */
 export const TOKEN_SECONDS = 3600;
@@ -138,6 +138,6 @@ export const SIGNING_KEY_SECONDS = {
   age: 89 * 86_400,
   /** How long keys are published before they sign, since clients cache them. */
   publishedAhead: 86_400,
-  /** How long keys stay published after they have stopped to sign: longer than a token or an `id_token_hint` is in use. */
+  /** How long keys stay published after they have stopped signing: longer than a token or an `id_token_hint` is in use. */
   kept: 30 * 86_400,
 } as const;

@@ -113,7 +113,7 @@ const route = <Name extends EndpointName, In extends z.ZodType, Out extends z.Zo
 /** The API. The server's routing, the types of the client and /openapi.json derive from this table. */
 export const routes = {
   domainAuth: route('domainAuth', 'Email a sign-in link to a visitor of a website', DomainAuthRequest, SentResponse),
-  attempt: route('attempt', "service.Status of this browser's latest sign-in email", AttemptQuery, AttemptResponse),
+  attempt: route('attempt', "Status of this browser's latest sign-in email", AttemptQuery, AttemptResponse),
   confirmLink: route(
     'confirmLink',
     'Use a link in a browser other than the one that requested it',

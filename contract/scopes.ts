@@ -30,7 +30,7 @@ export const scopeText = (scope: keyof typeof SCOPE_DESCRIPTIONS) =>
 
 type AccountCall = { [Name in keyof Endpoints]: Endpoints[Name]['access'] extends 'account' ? Name : never }[keyof Endpoints];
 
-/** What an API key or access token needs for each call of access `account`. Apart from the endpoints, which browsers load whole. */
+/** What an API key or access token needs for each call of access `account`. Not part of endpoints.ts, which browsers load as a whole. */
 export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   settings: 'websites:read',
   auditLogs: 'stats:read',

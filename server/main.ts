@@ -28,13 +28,16 @@ export async function startService(env: Record<string, string | undefined>, sign
   const config = readConfig(env);
   const log = createLog(config);
   if (config.behindProxy && !config.metricsToken) log.info('/metrics responds with 404: with a proxy in front it requires METRICS_TOKEN');
-  // Imported while PostgreSQL starts.
-  const [embedded, { serve }] = await Promise.all([
-    config.databaseUrl ? null : startEmbedded(config.dataDir, log),
-    loadServing(config.workers),
-  ]);
+  let stopEmbedded = async () => {};
+  const openPostgres = async () => {
+    if (config.databaseUrl) return prepareDatabase(config, null, log);
+    const { url, stop } = await startEmbedded(config.dataDir, log);
+    stopEmbedded = stop;
+    return prepareDatabase(config, url, log);
+  };
   try {
-    const route = await prepareDatabase(config, embedded?.url ?? null, log);
+    // The code is loaded while PostgreSQL responds.
+    const [route, { serve }] = await Promise.all([openPostgres(), loadServing(config.workers)]);
     const serving = await serve({ config, route, log, signal });
     if (!signal?.aborted) log.info({ mode: config.mode, host: config.host, port: config.port, workers: config.workers }, 'listening');
     return {
@@ -44,13 +47,13 @@ export async function startService(env: Record<string, string | undefined>, sign
       drain: serving.drain,
       stop: async () => {
         await serving.stop();
-        await embedded?.stop();
+        await stopEmbedded();
         log.info('stopped');
         await flushLog(log);
       },
     };
   } catch (error) {
-    await embedded?.stop();
+    await stopEmbedded();
     await flushLog(log);
     throw error;
   }
@@ -120,7 +123,7 @@ function listenForSignals(): Signals {
   return signals;
 }
 
-/** Serves on for DRAIN_SECONDS while /readyz responds with 503, or until another signal. */
+/** Continues to serve for DRAIN_SECONDS while /readyz responds with 503, or until another signal. */
 async function drain(running: Running, signals: Signals): Promise<void> {
   const { drainSeconds } = running.config;
   if (drainSeconds === 0 || !running.drain()) return;
@@ -164,8 +167,10 @@ async function prepareDatabase(settings: Settings, embeddedUrl: string | null, l
   const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
   const ran = await migrate(route.directUrl, { report: (line) => log.info(line) });
   if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
-  await createNeededPartitions(route.directUrl, log);
-  await checkSecretKey(route.directUrl, settings.secretKey, settings.previousSecretKey);
+  await Promise.all([
+    createNeededPartitions(route.directUrl, log),
+    checkSecretKey(route.directUrl, settings.secretKey, settings.previousSecretKey),
+  ]);
   return route;
 }
 

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SecretKeys, SignedValues } from './secrets.ts';
+import { keptSecret, SecretKeys, SignedValues } from './secrets.ts';
 
 const key = randomBytes(32);
 const values = new SignedValues(new SecretKeys(key), 'test');
@@ -41,4 +44,15 @@ test('a value expires', () => {
   expect(timed.verify('state', signed)).toBe('x');
   now = 60_000;
   expect(timed.verify('state', signed)).toBeNull();
+});
+
+test('a secret is created once; an empty file, as a crash may leave it, is an error', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'emailauth-secrets-'));
+  const secret = keptSecret(directory, 'secret-key', 48);
+  expect(secret).toMatch(/^[\w-]{64}$/);
+  expect(keptSecret(directory, 'secret-key', 48)).toBe(secret);
+  writeFileSync(join(directory, 'secret-key'), '');
+  expect(() => keptSecret(directory, 'secret-key', 48)).toThrow('secret-key is empty');
+  expect(readdirSync(directory)).toEqual(['secret-key']);
+  rmSync(directory, { recursive: true });
 });

@@ -1,4 +1,4 @@
-import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, hkdfSync, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -72,14 +72,16 @@ export function fingerprintOf(secretKey: Buffer): Buffer {
  * the same secret, also when several processes start at the same time.
  * @param name file name in `dataDir`
  * @param bytes of entropy; the secret is their base64url
+ * @throws Error when the directory cannot be used, or the file is empty
  */
 export function keptSecret(dataDir: string, name: string, bytes: number): string {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, name);
   const stored = read(file);
   if (stored) return stored;
-  const temporary = `${file}.${process.pid}`;
-  writeFileSync(temporary, `${randomBytes(bytes).toString('base64url')}\n`, { mode: 0o600 });
+  // Processes in several containers may have the same id.
+  const temporary = `${file}.${randomUUID()}`;
+  writeFileSync(temporary, `${randomBytes(bytes).toString('base64url')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
     // A link fails when the file exists: the first process wins, and no process reads a partly written file.
     linkSync(temporary, file);
@@ -88,7 +90,9 @@ export function keptSecret(dataDir: string, name: string, bytes: number): string
   } finally {
     rmSync(temporary, { force: true });
   }
-  return read(file) as string;
+  const secret = read(file);
+  if (secret === null) throw new Error(`${file} is empty; restore it from a backup`);
+  return secret;
 }
 
 function read(file: string): string | null {

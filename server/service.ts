@@ -48,8 +48,8 @@ import { Members, memberRoutes } from './websites/members.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
-/** Delay of loading the ORM after the start, which it would slow down. */
-const ORM_DELAY_MS = 300;
+/** Delay after the start of loading what the first requests rarely need: the ORM, and the package that renders emails. */
+const PRELOAD_DELAY_MS = 300;
 
 export type Service = {
   listener: RequestListener;
@@ -86,7 +86,10 @@ export function createService(parts: Parts): Service {
       outbox.start();
       probes.start();
       apiKeyBearers.start();
-      setTimeout(() => void database.orm(), ORM_DELAY_MS).unref();
+      setTimeout(() => {
+        outbox.prepare();
+        void database.orm();
+      }, PRELOAD_DELAY_MS).unref();
     },
     endWaits: () => websiteEvents.stop(),
     stop: async () => {

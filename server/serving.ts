@@ -10,9 +10,10 @@ import { handleParserErrors } from './http/errors.ts';
 import { type Check, healthRouter } from './http/health.ts';
 import { dataHeaders } from './http/protection.ts';
 import { observeResponses } from './http/request-record.ts';
-import type { Jobs } from './jobs/jobs.ts';
+import { Jobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
 import { setTracing, tracing, workers } from './metrics/metrics.ts';
+import { Retention } from './retention/retention.ts';
 import { SecretKeys } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
@@ -136,7 +137,6 @@ class Instance {
   }
 
   async startJobs(): Promise<void> {
-    const [{ Jobs }, { Retention }] = await Promise.all([import('./jobs/jobs.ts'), import('./retention/retention.ts')]);
     const { config, route, log } = this.#parts;
     const destinations = await openDestinations(config);
     const retention = new Retention({

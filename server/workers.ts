@@ -32,6 +32,7 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
   const reports = new WorkerReports();
   let draining = false;
   let stopping = false;
+  let isStarted = false;
   // Settings are sent as a message and not in the environment, which other programs of this user can read.
   cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' });
 
@@ -45,15 +46,28 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
       }
       if (report.type === 'collect') reports.collect(worker, report.id, serving);
       if (report.type === 'report') reports.take(worker, report.report);
+      // During the start, whenServing reports it.
+      if (report.type === 'failed' && isStarted) log.error({ worker: worker.process.pid, reason: report.message }, 'a worker cannot start');
       if (report.type !== 'serving') return;
       serving.add(worker);
       if (draining) send(worker, { type: 'drain' });
     });
-    worker.once('exit', () => {
-      serving.delete(worker);
+    // A message to a worker that has just ended fails, which would end this process; its exit follows.
+    worker.on('error', (error) => log.warn({ err: error, worker: worker.process.pid }, 'a worker does not receive messages'));
+    worker.once('exit', (exitCode, signal) => {
+      ready.delete(worker);
+      const hasServed = serving.delete(worker);
       void reports.keep(worker);
+      // One that ends before it has served ends the start.
+      if (hasServed || isStarted) void replace(worker, exitCode, signal);
     });
     return worker;
+  };
+  const replace = async (worker: Worker, exitCode: number, signal: string) => {
+    if (stopping) return;
+    log.error({ worker: worker.process.pid, exitCode, signal }, 'a worker ended and is replaced');
+    await sleep(RESTART_DELAY_MS);
+    if (!stopping) startWorker();
   };
   const first = signal.aborted ? [] : Array.from({ length: config.workers }, startWorker);
   const started = Promise.all(first.map(whenServing));
@@ -62,16 +76,11 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
   try {
     await Promise.race([started, aborted(signal)]);
   } catch (error) {
-    for (const worker of first) worker.process.kill('SIGKILL');
+    stopping = true;
+    for (const worker of runningWorkers()) worker.process.kill('SIGKILL');
     throw error;
   }
-
-  cluster.on('exit', async (worker, code, signal) => {
-    if (stopping) return;
-    log.error({ worker: worker.process.pid, exitCode: code, signal }, 'a worker ended and is replaced');
-    await sleep(RESTART_DELAY_MS);
-    if (!stopping) startWorker();
-  });
+  isStarted = true;
 
   return {
     drain: () => {
@@ -81,12 +90,13 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
     },
     stop: async () => {
       stopping = true;
-      const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
       // One that is not ready has accepted nothing.
-      await Promise.all(workers.map((worker) => stopWorker(worker, ready.has(worker) ? STOP_MS : 0)));
+      await Promise.all(runningWorkers().map((worker) => stopWorker(worker, ready.has(worker) ? STOP_MS : 0)));
     },
   };
 }
+
+const runningWorkers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
 function whenServing(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {

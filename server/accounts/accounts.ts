@@ -235,7 +235,7 @@ export class Devices {
     return { success: true };
   }
 
-  /** Runs `end`, which returns the action for the audit log, while no session, key or token of the account is being issued. */
+  /** Runs `end`, which returns the action for the audit log, while nothing is being issued to the account without a new email. */
   async #signOut({ email }: Account, end: (transaction: Transaction) => Promise<string>): Promise<void> {
     const { sequelize, AuditEntry, Token } = await this.#database.orm();
     await sequelize.transaction(async (transaction) => {

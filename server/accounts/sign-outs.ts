@@ -9,7 +9,7 @@ const DEVICE_LOCK = 4_127_003;
  */
 export const notBeingSignedOut = (email: string) => `pg_try_advisory_xact_lock_shared(${SIGN_OUT_LOCK}, hashtext(${email}))`;
 
-/** Begins the transaction of a sign-out of the account $1, once everything that was being issued to it is committed. */
+/** Begins the transaction of a sign-out of the account $1, once everything that was being issued to it without a new email is committed. */
 export const BEGIN_SIGN_OUT = `select pg_advisory_xact_lock(${SIGN_OUT_LOCK}, hashtext($1))`;
 
 /**

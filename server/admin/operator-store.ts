@@ -103,6 +103,7 @@ export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, opti
   for (let tries = 1; ; tries++) {
     await client.query('begin');
     try {
+      await client.query(`set local lock_timeout = ${LOCK_MS}`);
       await requireDecisions(client, email, erasure);
       const rows = await eraseRows(client, { email, heir, deleted: erasure.deleted });
       const isKnown = Object.values(rows).some((count) => count > 0);
@@ -146,7 +147,6 @@ async function requireDecisions(client: pg.ClientBase, email: string, { deleted,
 
 async function eraseRows(client: pg.ClientBase, { email, heir, deleted }: { email: string; heir: string | null; deleted: string[] }) {
   const counts: ErasedRows = {};
-  await client.query(`set local lock_timeout = ${LOCK_MS}`);
   await client.query(STOP_ROLL_UP);
   for (const [table, text] of STATEMENTS) {
     const { rowCount } = await client.query(`with ${GIVEN}${text.startsWith(',') ? '' : ' '}${text}`, [

@@ -92,7 +92,7 @@ const ROWS = `
 select id::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, action, email, domain, client_id, seconds
 from audit_log where id > $1 and id <= $2 order by audit_log.id limit $3`;
 
-// Only the instance that moves the cursor first continues, also after its lock has expired.
+// The cursor moves only from where the batch began, so that an instance whose lock has expired cannot move it again.
 const ADVANCE = `
 update audit_exports set last_audit_id = $3, exported_at = now(), locked_until = null
 where destination = $1 and last_audit_id = $2`;

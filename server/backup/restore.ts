@@ -23,8 +23,11 @@ export type RestoreOptions = {
   confirm(question: { place: string; present: Counts; manifest: Manifest }): Promise<void>;
 };
 
-/** `iconsLeft`: icons from after the backup that could not be removed; no website shows them. */
-export type Restored = Finished & { manifest: Manifest; iconsLeft: number };
+/**
+ * `iconsLeft`: icons from after the backup that could not be removed; no website shows them. `iconsDamaged`: icons of websites whose
+ * stored bytes are damaged and could not be replaced.
+ */
+export type Restored = Finished & { manifest: Manifest; iconsLeft: number; iconsDamaged: number };
 
 /**
  * Replaces all data by that of a backup, in one transaction. Sessions, tokens, mailed links and remembered accounts are in no backup, so
@@ -66,6 +69,7 @@ async function restoreInto(options: RestoreOptions, manifest: Manifest, database
     await store.rebuild(manifest.migrations);
     const icons = new RestoredIcons(config);
     let finished: Finished;
+    let isCommitting = false;
     try {
       report('Restoring');
       await copyEverything(options, store, icons);
@@ -73,12 +77,14 @@ async function restoreInto(options: RestoreOptions, manifest: Manifest, database
       signal.throwIfAborted();
       // It would be unknown whether an aborted commit took place.
       ignoreAbort();
+      isCommitting = true;
       await store.commit();
     } catch (error) {
-      await icons.removeAdded();
+      // A commit whose response is lost may have taken place: its rows need the icons.
+      if (!isCommitting) await icons.removeAdded();
       throw error;
     }
-    return { ...finished, manifest, iconsLeft: await icons.keepOnly(manifest, replaced, file) };
+    return { ...finished, manifest, ...(await icons.keepOnly(manifest, replaced, file)) };
   } finally {
     await close();
   }
@@ -128,12 +134,16 @@ class RestoredIcons {
     for (const id of this.#added) await this.#storage.remove(id).catch(() => {});
   }
 
-  /** @returns how many could not be repaired or removed; those in a bucket remain, since a later backup may refer to them */
-  async keepOnly(manifest: Manifest, replaced: string[], file: string): Promise<number> {
+  /** Removes what no row refers to; icons in a bucket remain, since a later backup may refer to them. */
+  async keepOnly(manifest: Manifest, replaced: string[], file: string): Promise<Pick<Restored, 'iconsLeft' | 'iconsDamaged'>> {
     const kept = new Set(manifest.icons.files.map(({ id }) => id));
     const unneeded = this.#config.bucket ? [] : replaced.filter((id) => !kept.has(id));
-    const results = await Promise.allSettled([...unneeded.map((id) => this.#storage.remove(id)), this.#repair(file)]);
-    return results.filter(({ status }) => status === 'rejected').length;
+    const removed = await Promise.allSettled(unneeded.map((id) => this.#storage.remove(id)));
+    const iconsDamaged = await this.#repair(file).then(
+      () => 0,
+      () => this.#damaged.size,
+    );
+    return { iconsLeft: removed.filter(({ status }) => status === 'rejected').length, iconsDamaged };
   }
 
   /** Stores the damaged icons again. */

@@ -128,8 +128,7 @@ export class SecretKeyRotation {
     const { secretKeys } = this.#parts;
     if (!secretKeys.previous) return;
     secretKeys.writePrevious(true);
-    await this.#check();
-    if (!this.#isReplaced)
+    if (await this.#check())
       this.#parts.log.info('instances with SECRET_KEY_PREVIOUS as their only key are running: it is used until they have stopped');
     this.#timer = setInterval(() => void this.#check(), CHECK_MS).unref();
   }
@@ -138,13 +137,14 @@ export class SecretKeyRotation {
     clearInterval(this.#timer);
   }
 
-  async #check(): Promise<void> {
+  /** Returns whether an instance runs that has only the former key; false also when the database did not respond. */
+  async #check(): Promise<boolean> {
     const { core, secretKeys, log, encryptAgain } = this.#parts;
     const previous = secretKeys.previous as Buffer;
     try {
       const isUsed = await isServingWith(core, previous);
       secretKeys.writePrevious(isUsed);
-      if (isUsed || this.#isReplaced) return;
+      if (isUsed || this.#isReplaced) return isUsed;
       await replaceFingerprint(core, secretKeys.writing, previous);
       await encryptAgain();
       this.#isReplaced = true;
@@ -152,5 +152,6 @@ export class SecretKeyRotation {
     } catch (error) {
       log.debug({ err: error }, 'the rotation of SECRET_KEY waits for the database');
     }
+    return false;
   }
 }

@@ -66,8 +66,9 @@ class DemoShop {
   /** Redirects to the sign-in page. The state binds the visitor's return to this browser, which prevents login CSRF. */
   beginSignIn(request: Request, response: Response): void {
     const { publicUrl } = this.#config;
-    const known = cookieOf(request, 'demo_state');
-    const state = this.#signed.verify('state', known) && known ? known : this.#signed.sign('state', randomUUID(), STATE_SECONDS);
+    // A sign-in that began in another tab can still be completed.
+    const id = this.#signed.verify('state', cookieOf(request, 'demo_state')) ?? randomUUID();
+    const state = this.#signed.sign('state', id, STATE_SECONDS);
     this.#setCookie(response, 'demo_state', state, STATE_SECONDS);
     const query = new URLSearchParams({
       forward_url: `${publicUrl}/demo/callback?state=${state}`,
@@ -80,7 +81,8 @@ class DemoShop {
     const { state, token } = request.query;
     if (typeof token !== 'string' || typeof state !== 'string' || token === '') return this.#refuse(response, 'missing');
     const own = cookieOf(request, 'demo_state');
-    if (!this.#signed.verify('state', state) || (own && own !== state)) return this.#refuse(response, 'wrong_state');
+    const id = this.#signed.verify('state', state);
+    if (!id || (own && this.#signed.verify('state', own) !== id)) return this.#refuse(response, 'wrong_state');
     const result = await verifyToken(this.#config.publicUrl, token, this.#domain);
     if ('reason' in result) return this.#refuse(response, result.reason);
     if (own) {

@@ -28,7 +28,7 @@ const RECORD = /^iss=([a-z0-9.-]{1,253}(?::\d{1,5})?)$/i;
 const MAX_ENTRIES = 1000;
 const RECORD_SECONDS = 300;
 const METADATA_SECONDS = 600;
-/** A name server or issuer that fails is left alone for so long, so that no one makes the service wait for it at every request. */
+/** How long a failure of a name server or issuer is cached, so that not every request waits for it again. */
 const FAILURE_SECONDS = 10;
 /** Of each step. The caller bounds all of them together. */
 const STEP_TIMEOUT_MS = 1_000;

@@ -34,7 +34,7 @@ type CookieAccount = { selector: Buffer; email: string };
 /** Whether the domain of an address is one of those for which the service issues tokens. */
 const isOf = (domains: ReadonlySet<string>, email: string) => domains.has(email.slice(email.lastIndexOf('@') + 1));
 
-/** The cookie that says to the issuer who has signed in last in a browser. It is of no use to any other request. */
+/** The cookie by which the issuer identifies the account that signed in last in a browser. It is of no use to any other request. */
 export class VerifiableCookie {
   readonly #values: SignedValues<'account'>;
   readonly #domains: ReadonlySet<string>;

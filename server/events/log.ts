@@ -1,5 +1,5 @@
 import { Fault } from '../../contract/errors.ts';
-import { MAX_LOG_DAYS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, MAX_LOG_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -19,6 +19,9 @@ const PAGE_ROWS = 50;
 const SEARCH_MS = 1_000;
 /** Waiting for writers and for the searches of others included. */
 const TIMEOUT_SECONDS = 10;
+/** Searches that run or wait, of one account and of this process. */
+const MAX_SEARCHES_OF_ACCOUNT = 10;
+const MAX_SEARCHES = 50;
 
 const DAY_MS = 86_400_000;
 /** The times of neighboring rows may differ by some seconds from the order of their numbers. */
@@ -34,6 +37,8 @@ export class WebsiteLog {
   readonly #feed: EventFeed;
   /** Statements of all searches run one after the other, so that they leave the connections to the sign-ins. */
   #queue: Promise<unknown> = Promise.resolve();
+  /** The accounts of the searches that run or wait. */
+  readonly #searching: string[] = [];
 
   constructor({ config, database }: Parts) {
     this.#isLocal = config.mode === 'local';
@@ -43,6 +48,17 @@ export class WebsiteLog {
 
   /** Returns a part of the log, newest first, from the time when the website became the account's. @throws Fault website_not_found, unavailable */
   async read({ email }: Account, query: Parsed<'websiteLog'>): Promise<Page> {
+    const ofAccount = this.#searching.filter((account) => account === email).length;
+    if (ofAccount >= MAX_SEARCHES_OF_ACCOUNT || this.#searching.length >= MAX_SEARCHES) throw new Fault('unavailable', { retryAfter: 5 });
+    this.#searching.push(email);
+    try {
+      return await this.#read(email, query);
+    } finally {
+      this.#searching.splice(this.#searching.indexOf(email), 1);
+    }
+  }
+
+  async #read(email: string, query: Parsed<'websiteLog'>): Promise<Page> {
     const website = await new LogStore(this.#database.core).findWebsite(email, query.id);
     if (!website) throw new Fault('website_not_found');
     const filter = this.#filterOf(website, query);
@@ -210,7 +226,8 @@ class LogStore {
 
   /**
    * Returns up to which number of the audit log, from `below` backwards, no row of the website can be: its totals have the days with
-   * sign-ins. A minute is added to a day, as the times of neighboring rows may be some seconds apart.
+   * requests and sign-ins, and a row that they do not count, such as a proven address, follows its request within the life of an attempt.
+   * A minute is added, as the times of neighboring rows may be some seconds apart.
    */
   async skipQuietDays({ id }: LoggedWebsite, below: number, floor: number): Promise<number> {
     const time = await this.timeOf(below);
@@ -220,7 +237,7 @@ class LogStore {
     if (!isCounted) return below;
     if (day === null) return floor;
     const end = await this.#query<{ start: number }>('log-start-audit', startOf('audit_log', '$1::timestamptz'), [
-      new Date(Date.parse(`${day}T00:01:00Z`) + 86_400_000),
+      new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS + ATTEMPT_SECONDS * 1000 + MARGIN_MS),
     ]);
     return Math.min(below, end[0].start + 1);
   }

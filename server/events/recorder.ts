@@ -18,8 +18,8 @@ const MAX_SUMS = 1_000;
 /** Records events of websites. An attacker who causes many of them adds a bounded number of rows. */
 export class EventRecorder {
   readonly #insert: (event: NewEvent) => Promise<undefined>;
-  /** By website, kind and reason, since the begin of the minute: how many there were. */
-  readonly #counts = new Map<string, { event: StepEvent; count: number }>();
+  /** By website, kind and reason, since the beginning of the minute: how many there were, and how many of them have an entry. */
+  readonly #counts = new Map<string, { event: StepEvent; count: number; entries: number }>();
   #entries = 0;
   #window: NodeJS.Timeout | null = null;
 
@@ -34,7 +34,6 @@ export class EventRecorder {
   /** Records an event; resolves when it is stored. Never rejects: a sign-in does not depend on it. */
   async record(event: StepEvent): Promise<void> {
     if (!this.#admits(event)) return;
-    this.#entries += 1;
     await this.#store(event, 1);
   }
 
@@ -48,20 +47,22 @@ export class EventRecorder {
   #admits(event: StepEvent): boolean {
     this.#window ??= setTimeout(() => void this.#endWindow(), WINDOW_MS).unref();
     const key = `${event.domain} ${event.kind} ${event.reason ?? ''}`;
-    const counted = this.#counts.get(key);
-    if (!counted && this.#counts.size >= MAX_SUMS) return false;
-    const count = (counted?.count ?? 0) + 1;
-    if (counted) counted.count = count;
-    else this.#counts.set(key, { event, count });
-    return count <= MAX_ENTRIES && this.#entries < MAX_ENTRIES_TOTAL;
+    const counted = this.#counts.get(key) ?? { event, count: 0, entries: 0 };
+    if (counted.count === 0 && this.#counts.size >= MAX_SUMS) return false;
+    this.#counts.set(key, counted);
+    counted.count += 1;
+    if (counted.entries >= MAX_ENTRIES || this.#entries >= MAX_ENTRIES_TOTAL) return false;
+    counted.entries += 1;
+    this.#entries += 1;
+    return true;
   }
 
   async #endWindow(): Promise<void> {
-    const sums = [...this.#counts.values()].filter(({ count }) => count > MAX_ENTRIES);
+    const sums = [...this.#counts.values()].filter(({ count, entries }) => count > entries);
     this.#counts.clear();
     this.#entries = 0;
     this.#window = null;
-    await Promise.all(sums.map(({ event, count }) => this.#store({ ...event, email: null }, count - MAX_ENTRIES)));
+    await Promise.all(sums.map(({ event, count, entries }) => this.#store({ ...event, email: null }, count - entries)));
   }
 
   async #store({ domain, kind, reason = null, email = null }: StepEvent, count: number): Promise<void> {

@@ -49,6 +49,7 @@ export type CookieSettings = {
   verifiableCookie: ((email: string, key: string) => string | null) | null;
 };
 
+/** Returns the cookies of a request, which can also be set on its response. */
 export function cookiesOf(request: IncomingMessage, response: ServerResponse, { secure, verifiableCookie }: CookieSettings): Cookies {
   const append = (name: string, value: string | null, seconds: number, attributes: SerializeOptions) =>
     response.appendHeader(

@@ -17,6 +17,7 @@ export type DescribedError = { fault: Fault; body: ErrorBody };
  */
 export type DescribeError = (error: unknown, route?: string, requestId?: string) => DescribedError;
 
+/** Returns the function that describes errors, and logs those of the service. */
 export function createDescribeError(log: ErrorLog): DescribeError {
   return (error, route = 'other', requestId) => {
     const fault = faultOf(error);
@@ -74,17 +75,29 @@ function oauthError({ code, status, message }: Fault): Partial<ErrorBody> {
 
 /** SQLSTATE classes of temporary failures: connection, resources, operator intervention, a lock time-out, a row deleted meanwhile. */
 const UNAVAILABLE_STATES = /^(08|40|53|57|58|23503|25006|55P03)/;
+/** Errors of a connection (errno(3)); those of files, such as ENOSPC, are not among them. */
+const UNAVAILABLE_CODES = /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN)$/;
+/** The calls that open a connection, with any error: the socket file of PostgreSQL may be missing, or the name server not respond. */
+const CONNECTING_CALLS = ['connect', 'getaddrinfo'];
 const UNAVAILABLE_MESSAGES =
   /timeout|Connection terminated|ECONNREFUSED|ECONNRESET|EPIPE|Client was closed|not queryable|pool after calling end/i;
 
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  const cause = error as { code?: unknown; message?: unknown; name?: unknown; type?: unknown; status?: unknown; original?: unknown };
+  const cause = error as {
+    code?: unknown;
+    syscall?: unknown;
+    message?: unknown;
+    name?: unknown;
+    status?: unknown;
+    original?: unknown;
+  };
   const original = (cause?.original ?? cause) as typeof cause;
   const code = String(original?.code ?? '');
   if (
     UNAVAILABLE_STATES.test(code) ||
-    /^E[A-Z]+$/.test(code) ||
+    UNAVAILABLE_CODES.test(code) ||
+    CONNECTING_CALLS.includes(String(original?.syscall)) ||
     UNAVAILABLE_MESSAGES.test(String(original?.message)) ||
     /^SequelizeConnection/.test(String(cause?.name))
   ) {
@@ -136,7 +149,7 @@ const STACK_INTERVAL_MS = 60_000;
 /** Interval at which the number of errors without a line of their own is logged. */
 const COUNT_INTERVAL_MS = 10_000;
 const MAX_KINDS = 500;
-/** Interval at which an unavailable database is tried. */
+/** Interval at which an unavailable database is polled. */
 const PING_INTERVAL_MS = 1_000;
 /** An outage is over when the database responds and no request has failed for this long. */
 const RECOVERY_MS = 3_000;
@@ -260,7 +273,7 @@ export type Challenge = {
 };
 
 /**
- * Returns what is said to a client whose request is refused, or null when no other token would help.
+ * Returns the challenge for a client whose request is rejected, or null when no other token would help.
  * @param scopes that it is to request besides those that the error names
  */
 export function challengeFor(error: { code: string; message: string; scope?: string }, scopes: readonly string[] = []): Challenge | null {

@@ -35,7 +35,7 @@ const SCHEDULE_MS = 20_000;
 /** New jobs are announced by NOTIFY; polling finds those that become due at a set time. */
 const POLL_MS = 5_000;
 const RETRY_MS = 500;
-/** The export of a partition takes as long as it is large, and the other jobs go on. */
+/** A long export of a partition must not delay the other jobs. */
 const CONCURRENCY = 2;
 const SHUTDOWN_MS = 2_000;
 
@@ -52,7 +52,7 @@ type Parts = {
 };
 
 /**
- * Runs the timed jobs until `stop`, and starts again by itself after the database was away. Instances share the jobs: each run is
+ * Runs the scheduled jobs until `stop`, and starts again by itself after the database was away. Instances share the jobs: each run is
  * done once, by one of them. docs/decisions/0013 explains why graphile-worker's cron entries are not used.
  */
 export class Jobs {

@@ -27,7 +27,7 @@ export function openJobsPool(url: string, { statementMs, lockMs }: Timeouts = RU
     'set jit = off',
     'set max_parallel_workers_per_gather = 0',
   ].join('; ');
-  const pool = new pg.Pool({
+  const pool = new JobsPool({
     connectionString: url,
     Client: DatabaseClient,
     max: 2,
@@ -40,6 +40,27 @@ export function openJobsPool(url: string, { statementMs, lockMs }: Timeouts = RU
   const ignore = () => {};
   return pool.on('error', ignore).on('connect', (client) => client.on('error', ignore));
 }
+
+/**
+ * A pool that ignores the second release of a connection. graphile-worker 0.16.6 releases the one that it listens on twice when LISTEN
+ * fails during its shutdown, on a standby for instance, and the rejection would end the process.
+ */
+class JobsPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: OnConnection): void;
+  override connect(callback?: OnConnection): Promise<pg.PoolClient> | undefined {
+    if (!callback) return super.connect();
+    super.connect((error, client, release) => {
+      let isReleased = false;
+      callback(error, client, (reason) => {
+        if (client && !isReleased) release(reason);
+        isReleased = true;
+      });
+    });
+  }
+}
+
+type OnConnection = Parameters<pg.Pool['connect']>[0];
 
 /** When a task runs: at `minute` of every hour, or every minute. */
 export type Timetable = { task: string; minute: number | null }[];

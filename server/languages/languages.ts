@@ -9,6 +9,7 @@ import uk from './texts/uk.json' with { type: 'json' };
 /** The texts of the sign-in pages: by language, then by key (`auth.welcome`, …). Every language has the keys of English. */
 export const texts: Readonly<Record<LanguageCode, Readonly<Record<string, string>>>> = { en, lt, lv, uk, ru };
 
+/** Binds the calls of the languages and their texts. */
 export function languageRoutes(): Served[] {
   return [serve('languages', () => [...languages]), serve('translations', ({ language }) => texts[language])];
 }

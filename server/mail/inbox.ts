@@ -25,12 +25,11 @@ const PRUNE_EVERY = 20;
 const SETTLE_MS = 50;
 const FILE = /^(\d{13})-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The built-in inbox of local mode, when there is no mail server: a folder that all worker processes share. */
+/** The built-in inbox of local mode, when there is no mail server: a folder in DATA_DIR. */
 export class Inbox {
   readonly #folder: string;
   readonly #parsed = new Map<string, InboxMessage>();
   #deliveries = 0;
-  #created: Promise<unknown> | null = null;
 
   constructor({ dataDir }: { dataDir: string }) {
     this.#folder = join(dataDir, 'inbox');
@@ -87,8 +86,7 @@ export class Inbox {
 
   /** The messages contain links that sign in, so only this user may read the folder. */
   #createFolder(): Promise<unknown> {
-    this.#created ??= mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    return this.#created;
+    return mkdir(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   async #ids(): Promise<string[]> {

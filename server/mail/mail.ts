@@ -37,10 +37,15 @@ export type MailSecrets = { link: string; code: string | null };
 
 /**
  * The result of a try to send an email. `temporary`: to be tried again; with `connection`, the mail server could not be reached.
- * `refused`: permanently (a reply 5yz, RFC 5321 §4.2.1). `not_tried`: no connection was free in time. `failed`: an error of this
- * service, before the mail server got the email; to be tried again.
+ * `refused`: permanently (a reply 5yz, RFC 5321 §4.2.1); with `local`, before the mail server got the email. `not_tried`: no connection
+ * was free in time. `failed`: an error of this service, before the mail server got the email; to be tried again.
  */
-export type SendResult = 'sent' | 'not_tried' | { temporary: string; connection: boolean } | { refused: string } | { failed: string };
+export type SendResult =
+  | 'sent'
+  | 'not_tried'
+  | { temporary: string; connection: boolean }
+  | { refused: string; local?: true }
+  | { failed: string };
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
 

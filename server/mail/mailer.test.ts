@@ -55,6 +55,7 @@ test('refuses an email that can never be composed; an error of the inbox is temp
   const mailer = new Mailer({ ...settings, dkim: null, deliver: () => Promise.reject(new Error('disk full')) });
   expect(await mailer.send({ ...mail, data: { host: 'a b' } }, secrets, soon())).toMatchObject({
     refused: expect.stringContaining('not a valid host name'),
+    local: true,
   });
   expect(await mailer.send(mail, secrets, soon())).toEqual({ failed: 'Error: disk full' });
   expect(await mailer.send(mail, secrets, performance.now() - 1)).toBe('not_tried');

@@ -56,7 +56,7 @@ export class Mailer {
     try {
       text = template.fill(mail, secrets);
     } catch (error) {
-      return { refused: String(error) };
+      return { refused: String(error), local: true };
     }
     return this.#pool.send({ recipient: mail.recipient, raw: () => this.#sign(Buffer.from(text, 'latin1')) }, startBy);
   }
@@ -215,7 +215,8 @@ function prepared(message: Buffer): Buffer | Readable {
 /** A reply 5yz is permanent (RFC 5321 §4.2.1), except 503, a bad sequence of commands, for nodemailer. */
 function resultOf(error: Error & { code?: string; permanent?: boolean; responseCode?: number }): SendResult {
   const local = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && error.responseCode === undefined;
-  return error.permanent || local ? { refused: error.message } : { temporary: error.message, connection: false };
+  if (local) return { refused: error.message, local };
+  return error.permanent ? { refused: error.message } : { temporary: error.message, connection: false };
 }
 
 function senderOf(mailFrom: string, publicUrl: string): Sender {

@@ -68,11 +68,15 @@ export class Outbox {
     else this.#track(this.#postpone(mail.id));
   }
 
-  /** Starts the sweep, and prepares the mailer. */
+  /** Starts the sweep. */
   start(): void {
     this.#scheduleSweep(0);
     outboxMails.readBy(async () => [{ value: (await this.depth()).mails }]);
     outboxOldestSeconds.readBy(async () => [{ value: (await this.depth()).oldestSeconds }]);
+  }
+
+  /** Prepares the email that most visitors get. Returns at once and never throws. */
+  prepare(): void {
     this.#parts.mailer.prepare().catch((error) => this.#logFailure(String(error)));
   }
 
@@ -178,7 +182,9 @@ export class Outbox {
         log.error({ request: mail.requestId, reason: result.temporary }, 'mail: the mail server cannot be reached; emails wait');
       return this.#postpone(mail.id);
     }
-    if (this.#breaker.close()) {
+    // Only a reply shows that the mail server is back.
+    if (typeof result === 'object' && 'refused' in result && result.local) this.#breaker.releaseProbe();
+    else if (this.#breaker.close()) {
       log.info('mail: the mail server is back');
       this.#scheduleSweep(0);
     }

@@ -118,7 +118,7 @@ export class Histogram {
   }
 }
 
-/** A value that is read when the metrics are: null while it is not known. */
+/** A value that is read together with the metrics. When the reading fails, the metric is left out. */
 export class Gauge {
   readonly name: string;
   readonly help: string;

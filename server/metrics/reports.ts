@@ -63,6 +63,7 @@ type Collecting = { asker: Worker; id: number; missing: Set<Worker>; timer: Node
 export class WorkerReports {
   readonly #latest = new Map<Worker, ProcessReport>();
   #ended: ProcessReport[] = [];
+  #isAddingUp = false;
   #collections = new Set<Collecting>();
 
   /** Asks every worker for its report, for the one that asked. */
@@ -88,9 +89,11 @@ export class WorkerReports {
     if (!report) return;
     this.#ended.push(countsOf(report));
     const { length } = this.#ended;
-    if (length < MAX_ENDED) return;
+    if (length < MAX_ENDED || this.#isAddingUp) return;
+    this.#isAddingUp = true;
     const sum = await addUp(this.#ended.slice(0, length));
     this.#ended = [sum, ...this.#ended.slice(length)];
+    this.#isAddingUp = false;
   }
 
   #received(worker: Worker): void {

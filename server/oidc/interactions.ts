@@ -237,7 +237,7 @@ returning email, host, extract(epoch from now() - coalesce(proven_at, expires_at
  */
 const tokenMark = (uid: string, method: SignInMethod) => `interaction ${method} ${digest(uid).toString('base64url')}`;
 
-/** Spends the token of a sign-in, once. Returns who signed in, how, and how many seconds ago the address was proven; or null. */
+/** Uses up the token of a sign-in. Returns who signed in, how, and how many seconds ago the address was proven; or null. */
 async function spendToken(
   core: Database['core'],
   uid: string,

@@ -57,7 +57,7 @@ export class ProviderKeys {
     return (this.#set ?? (await this.#current())).salt;
   }
 
-  /** Replaces signing keys that have signed for 90 days, removes those that are published no longer, and encrypts all with SECRET_KEY. */
+  /** Replaces signing keys that have signed for 90 days, removes those that are no longer published, and encrypts all with SECRET_KEY. */
   async maintain(): Promise<void> {
     await removeEndedKeys(this.#core);
     const rotated = await rotateSigningKeys(this.#core, this.#encryption, { minAgeSeconds: SIGNING_KEY_SECONDS.age });
@@ -74,7 +74,7 @@ export class ProviderKeys {
     this.#loading ??= this.#load().finally(() => {
       this.#loading = undefined;
     });
-    // The keys of before are used when the database does not respond.
+    // The previous keys are used when the database does not respond.
     return this.#set ? this.#loading.catch(() => this.#set as KeySet) : this.#loading;
   }
 

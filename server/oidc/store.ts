@@ -156,7 +156,7 @@ export type StoredKey = KeyRow & {
 type Rotation = {
   /** How long the new keys are published before they sign. */
   publishedAheadSeconds: number;
-  /** How long the former keys stay published after they have stopped to sign; null: they become invalid immediately. */
+  /** How long the former keys stay published after they have stopped signing; null: they become invalid immediately. */
   keptSeconds: number | null;
 };
 

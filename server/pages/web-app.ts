@@ -12,8 +12,8 @@ import { visitorLanguage } from '../sign-in-pages/pages.ts';
 import { fontPreloads, type PreloadsOf, pagePreloads } from './preloads.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './sign-in-renderer.ts';
 
-// The source files and dist/ use the same build of the web app, in dist/web of the package.
-const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
+// The same path from server/pages/ and from the bundle in dist/server/.
+const webRoot = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 
 /** The policy of a preview: no scripts, and nothing can be sent. */
 const PREVIEW_POLICY =
@@ -83,7 +83,7 @@ export function loadWebApp({ publicUrl, secure, evp }: Pick<Config, 'publicUrl' 
       response.setHeader('X-Frame-Options', 'SAMEORIGIN');
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
       response.setHeader('Cache-Control', 'no-store');
-      // As the scripts of the page would leave it, which the policy refuses and a browser would report.
+      // Sets the attributes that the page's scripts would set. The scripts are removed, because the policy blocks them and browsers would report that.
       response.end(withoutScripts(document).replace('<html ', `<html data-theme="${theme}" data-script="running" `));
     },
     sendPortal: (response, path, status) => {

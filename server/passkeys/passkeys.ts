@@ -91,7 +91,7 @@ export class Passkeys {
     if (!passkey.fresh) throw new Fault('passkey_expired');
     const { newCounter, credentialBackedUp } = await this.#verify(credential, passkey);
     if (newCounter <= passkey.counter && newCounter + passkey.counter > 0) {
-      // The authenticator counts up, so that an older count is of a copy (WebAuthn §6.1.1). The email still signs in.
+      // The authenticator's counter only increases, so a lower value comes from a copy (WebAuthn §6.1.1). Sign-in by email still works.
       log.warn({ request: browser.requestId, passkey: passkey.id }, 'passkeys: a passkey was refused, because a copy of it may exist');
       await store.reportClone(passkey.email);
       throw new Fault('bad_passkey');

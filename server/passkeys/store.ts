@@ -3,6 +3,7 @@ import { MAX_PASSKEYS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { REMEMBERED_LIFE } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
+import { inTransaction } from '../db/database.ts';
 import { METHOD_CODES } from '../signin/methods.ts';
 
 /** A passkey as a sign-in reads it. */
@@ -51,7 +52,7 @@ export type NewPasskey = {
   aaguid: string;
   name: string;
   mail: { id: string; language: string; data: Record<string, string>; leaseSeconds: number };
-  /** The token with which the visitor goes on; null: no one is signed in. */
+  /** The token with which the visitor continues; null: no one is signed in. */
   signIn: { tokenHash: Buffer; domain: string | null; clientId: string | null; host: string | null; browser: Buffer } | null;
 };
 
@@ -92,13 +93,15 @@ select email from used`;
 
 const REPORT_CLONE = "insert into audit_log (action, email) values ('passkey_cloned', $1)";
 
-// Only an attempt of the same address: a passkey never completes the login that somebody else began.
+// Only an attempt of the same address: a passkey never completes a sign-in that someone else began.
 const WAITING_ATTEMPT = `
 select id, redirect_uri as "redirectUri", state from sign_in_attempts
 where id = $1 and email = $2 and kind = 'app' and client_id = '${CLI_CLIENT_ID}' and consumed_at is null and expires_at > now()`;
 
 const OF_ADDRESS = `
 select id, credential_id as "credentialId", user_handle as "userHandle", transports from passkeys where email = $1 order by created_at`;
+
+const LOCK_ADDRESS = "select pg_advisory_xact_lock(hashtextextended('passkeys ' || $1, 0))";
 
 // All passkeys of an address have one user handle, since an authenticator keeps one passkey for each. $1…$12: the columns, $13…$16: the
 // email, $17…$21: hash of the token, its domain, host and browser, and client_id.
@@ -109,6 +112,7 @@ added as (
   select $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from challenge
   where not exists (select from passkeys where email = $4 and user_handle <> $5)
     and (select count(*) from passkeys where email = $4) < ${MAX_PASSKEYS}
+    and ($17::bytea is null or ($18::text is null or exists (select from websites where domain = $18)) and ${notBeingSignedOut('$4')})
   on conflict (credential_id) do nothing returning email
 ),
 issued as (
@@ -122,7 +126,8 @@ audit as (
   select 'signed_in_passkey', email, $18, $21 from added where $17::bytea is not null
 )
 insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
-select $13, 'passkey_added', email, $14, $15, now() + make_interval(secs => $16), now() + interval '2 days' from added`;
+select $13, 'passkey_added', email, $14, $15, now() + make_interval(secs => $16), now() + interval '2 days' from added
+returning 1`;
 
 /** The statements of passkeys in a sign-in. What their owner changes goes through the model. */
 export class PasskeyStore {
@@ -132,7 +137,7 @@ export class PasskeyStore {
     this.#core = core;
   }
 
-  /** Returns the passkey of a credential and uses up the challenge, of which `fresh` tells; null for an unknown credential. */
+  /** Returns the passkey of a credential and uses up the challenge; `fresh` is false when it was used before; null for an unknown credential. */
   async begin(credentialId: string, challenge: Buffer): Promise<StoredPasskey | null> {
     return (await this.#run<StoredPasskey>('passkey-begin', BEGIN, [credentialId, challenge]))[0] ?? null;
   }
@@ -168,20 +173,32 @@ export class PasskeyStore {
     return this.#run<KnownPasskey>('passkey-of-address', OF_ADDRESS, [email]);
   }
 
-  /** Adds a passkey with its audit row and its pending email. Returns false when the challenge was used or the passkey cannot be added. */
+  /**
+   * Adds a passkey with its audit row and its pending email. Returns false when the challenge was used or the passkey cannot be added, or
+   * when no one can be signed in with it: the website no longer exists, or the account is being signed out.
+   */
   async add({ mail, signIn, ...passkey }: NewPasskey): Promise<boolean> {
     const { challenge, id, credentialId, email, userHandle, publicKey, counter, deviceType, backedUp, transports, aaguid, name } = passkey;
-    const values = [challenge, id, credentialId, email, userHandle, Buffer.from(publicKey), counter, deviceType, backedUp, transports];
-    const text = { name: 'passkey-add', text: ADD };
-    const { rowCount } = await this.#core.query({
-      ...text,
-      values: [
-        ...values,
-        ...[aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds],
-        ...[signIn?.tokenHash ?? null, signIn?.domain ?? null, signIn?.host ?? null, signIn?.browser ?? null, signIn?.clientId ?? null],
-      ],
+    const values: unknown[] = [
+      challenge,
+      id,
+      credentialId,
+      email,
+      userHandle,
+      Buffer.from(publicKey),
+      counter,
+      deviceType,
+      backedUp,
+      transports,
+    ];
+    values.push(aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds);
+    const { tokenHash = null, domain = null, host = null, browser = null, clientId = null } = signIn ?? {};
+    values.push(tokenHash, domain, host, browser, clientId);
+    return inTransaction(this.#core, async (query) => {
+      // The next statement sees the passkeys that a concurrent call has added.
+      await query('passkey-lock', LOCK_ADDRESS, [email]);
+      return (await query('passkey-add', ADD, values)).length === 1;
     });
-    return rowCount === 1;
   }
 
   async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {

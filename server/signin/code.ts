@@ -3,6 +3,7 @@ import { MAX_CODE_TRIES, RATE_LIMITS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
+import { Slots } from '../db/slots.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import type { Log } from '../log.ts';
 import { wrongCodes } from '../metrics/metrics.ts';
@@ -17,11 +18,10 @@ type Candidate = { id: string; kind: AttemptKind; browser: Buffer; domain: strin
 type EnteredBy = { browser: Buffer } | { id: string };
 
 /**
- * Tries that one process has between the check of the limits and the count of a wrong code. Two instances under attack compare at
- * most that many codes each beyond a limit; without a bound, every request that waits for the database would be one more.
+ * How many codes one process may compare before their results are counted. Under attack, each instance compares at most this many
+ * codes beyond a limit; without a bound, every request that waits for the database would be one more.
  */
 const MAX_UNCOUNTED = 8;
-const MAX_WAIT_MS = 2_500;
 
 const { wrong_codes: OF_NETWORK, wrong_codes_total: IN_TOTAL } = RATE_LIMITS;
 const TOTAL_KEY = 'wrong codes';
@@ -142,31 +142,5 @@ export class SignInCodes {
         { request, wrongCodes: hits },
         'sign-in: someone may be guessing codes; networks with wrong codes must use the link until the hour ends',
       );
-  }
-}
-
-/** Runs a limited number of tasks at once and the others in turn. */
-class Slots {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(size: number) {
-    this.#free = size;
-  }
-
-  /** @throws Fault unavailable when no slot was free within MAX_WAIT_MS */
-  async run<Result>(task: () => Promise<Result>): Promise<Result> {
-    const began = performance.now();
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      // The caller already got a 503 by now, so the code must not be used.
-      if (performance.now() - began > MAX_WAIT_MS) throw new Fault('unavailable', { retryAfter: 2 });
-      return await task();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free += 1;
-    }
   }
 }

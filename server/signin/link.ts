@@ -183,7 +183,7 @@ type LinkState = {
   website: ShownWebsite | null;
   /** Whether the domain is registered now, possibly by another account. */
   registered: boolean;
-  /** Whether it is, or its application is, not the one for which the email was sent. */
+  /** Whether the website or application for which the email was sent no longer exists, or is a different one. */
   withdrawn: boolean;
   /** `withdrawn`: the website or the application for which the email was sent no longer exists, or is not the same one. */
   status: 'open' | 'used' | 'expired' | 'withdrawn';

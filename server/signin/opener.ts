@@ -55,7 +55,7 @@ const BATCH_DELAY_MS = 4;
  * $1…$7, $10 and $11: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds, $12: the least and $13: the greatest
  * id, so that only their partitions are searched. The audit row contains how many
  * whole seconds the visitor took: less than $9, as the attempt had not expired. For a code it is their complement, which is negative, so
- * that the statistics can tell both apart without another column. It is null for a link that lives for days.
+ * that the statistics can distinguish the two without another column. It is null for a link that is valid for days.
  *
  * Where the website accepts only a passkey, no token is issued: the visitor has proven the address, and may add a passkey.
  */

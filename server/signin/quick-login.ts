@@ -43,9 +43,10 @@ const END_REUSED_KEY = `
 delete from remembered_keys
 where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'`;
 
-// Why a key with the conditions of a website was refused: whether it is valid without them. $1 selector, $2 device, $3 address, $4 verifier.
+// Why a key with the conditions of a website was rejected: whether it is valid without them. $1 selector, $2 device, $3 address, $4 verifier.
 const IS_TOO_OLD = `
-select 1 from remembered_keys where selector = $1 and device = $2 and email = $3 and $4 in (verifier, previous_verifier) and ${IS_ALIVE}`;
+select 1 from remembered_keys where selector = $1 and device = $2 and email = $3 and ${IS_ALIVE}
+  and (verifier = $4 or (previous_verifier = $4 and rotated_at > now() - interval '60 seconds'))`;
 
 const PROVEN_WITHIN = `
 select email from remembered_keys k
@@ -153,7 +154,7 @@ export class QuickLogins {
     return rows.map(({ email }) => email);
   }
 
-  /** Voids the key of an account on a device, so that no one can use it who still has it. */
+  /** Voids the key of an account on a device, so that no one who still has it can use it. */
   async forget(email: string, device: string | undefined): Promise<void> {
     if (isRandomSecret(device)) await this.#run('signin-forget-key', FORGET_KEY, [digest(device), email]);
   }

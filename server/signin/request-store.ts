@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
+import { Slots } from '../db/slots.ts';
 import { type AttemptKind, lifeOf } from './attempts.ts';
 
 /** A request for an email: one row of `sign_in_attempts`, with its pending email. */
@@ -51,6 +52,12 @@ const { mails_from_network: ADDRESS, mails_to_address: PAIR, mails_to_mailbox: M
 /** How many emails each limit of the request statement allows; the statement itself contains the windows. */
 const LIMITS = { address: ADDRESS.points, pair: PAIR.points, mailbox: MAILBOX.points, reserve: RESERVED_MAILS, share: 1 };
 
+/**
+ * Requests for websites that are not claimed yet that one process runs at once. Each keeps a connection while it waits for the website's
+ * lock, and anyone can register a website and send many: the other connections stay for all other requests.
+ */
+const MAX_ON_PROBATION = 2;
+
 /** Different mailboxes that a website may send to in a day before its owner has signed in once. */
 const PROBATION_RECIPIENTS = 20;
 
@@ -82,7 +89,7 @@ const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
  * Counts the limits, then inserts attempts, pending emails and audit rows. One array per column: row n of all arrays is one request.
  * $1…$17 and $25: the columns of NewAttempt, $18 $19 $20: the limits, $21: the email's lease in seconds.
  * The counters follow one another, so that a request refused by one is not counted by the next. A browser whose device cookie is
- * known for the address has its own counters, which nobody else can use up.
+ * known for the address has its own counters, which no one else can use up.
  *
  * Of the $20 emails that a mailbox gets in an hour, $23 are a reserve of which a network (IPv6: a /48) gets $24. So it takes requests
  * from that many networks to refuse a browser that is not known. The window of the reserve ends with the mailbox's, so that no hour of
@@ -179,6 +186,7 @@ export class RequestStore {
   readonly #core: pg.Pool;
   readonly #limitFactor: number;
   readonly #leaseSeconds: number;
+  readonly #onProbation = new Slots(MAX_ON_PROBATION);
   readonly #requestBatched: (attempt: NewAttempt) => Promise<RequestResult>;
 
   /**
@@ -197,7 +205,7 @@ export class RequestStore {
     const result = await this.#requestBatched(attempt);
     if (result.status !== 'on_probation') return result;
     // The lock is a statement of its own, so that the next one sees what its last holder did. A refusal is counted like any other.
-    return this.requestAfter((query) => query(LOCK_WEBSITE, [attempt.domain]), attempt, 'commit');
+    return this.#onProbation.run(() => this.requestAfter((query) => query(LOCK_WEBSITE, [attempt.domain]), attempt, 'commit'));
   }
 
   /** Does the same in one transaction after `first`. When that fails or no email is sent, both are rolled back. */

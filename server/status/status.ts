@@ -141,7 +141,6 @@ function publicKeyOf(privateKey: string): string {
 }
 
 function readVersion(): string {
-  // package.json is two directories above the source file and three above the built one.
-  const root = import.meta.url.includes('/dist/server/') ? '../../../' : '../../';
-  return JSON.parse(readFileSync(new URL(`${root}package.json`, import.meta.url), 'utf8')).version;
+  // The same path from server/status/ and from the bundle in dist/server/.
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

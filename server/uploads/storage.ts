@@ -108,24 +108,31 @@ export function openStorage({ bucket, dataDir }: Pick<Config, 'bucket' | 'dataDi
   return bucket ? bucketStorage(bucket) : diskStorage(join(dataDir, 'uploads'));
 }
 
+const unavailable = (cause: unknown) =>
+  new Fault('unavailable', { message: 'The images are not available at the moment.', cause, retryAfter: 5 });
+
 /** Stores files in `directory`, readable by this user only. A file appears complete or not at all. */
 export function diskStorage(directory: string): Storage {
   const file = (id: string) => join(directory, id);
   const part = (id: string) => join(directory, `${id}.part`);
   return {
     put: async (id, bytes) => {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeFile(part(id), bytes, { mode: 0o600, flush: true });
-      // The mode above applies to a new file only, not to one that remained after a crash.
-      await chmod(part(id), 0o600);
-      await rename(part(id), file(id));
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await writeFile(part(id), bytes, { mode: 0o600, flush: true });
+        // The mode above applies to a new file only, not to one that remained after a crash.
+        await chmod(part(id), 0o600);
+        await rename(part(id), file(id));
+      } catch (cause) {
+        throw unavailable(cause);
+      }
     },
     get: async (id) => {
       try {
         return await readFile(file(id));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-        throw error;
+        throw unavailable(error);
       }
     },
     remove: async (id) => {
@@ -160,7 +167,7 @@ export function bucketStorage({ endpoint, name, region, accessKeyId, secretAcces
     try {
       return await sendOnce().catch(sendOnce);
     } catch (cause) {
-      throw new Fault('unavailable', { message: 'The images are not available at the moment.', cause, retryAfter: 5 });
+      throw unavailable(cause);
     }
   }
 

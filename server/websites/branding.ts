@@ -14,7 +14,7 @@ type Branding = Output<'websiteBranding'>;
 
 type Parts = { database: Pick<Database, 'orm'>; logos: Pick<Logos, 'check'> };
 
-/** How the sign-in page and the emails of each website look. */
+/** The branding of the sign-in page and the emails of each website. */
 export class WebsiteBrandings {
   readonly #parts: Parts;
 

@@ -17,6 +17,7 @@ const server = createServer(async (request, response) => {
   received.push({ method: request.method, type: request.headers['content-type'], body });
   if (request.url === '/large') response.end('x'.repeat(70_000));
   else if (request.url === '/redirect') response.writeHead(302, { Location: '/' }).end();
+  else if (request.url === '/999') response.writeHead(999).end();
   else if (request.url !== '/never') response.writeHead(200, { 'Cache-Control': 'max-age=60' }).end('{"ok":true}');
 });
 const origin = () => `http://localhost:${(server.address() as AddressInfo).port}`;
@@ -69,6 +70,10 @@ test('does not request http on another host in local mode', async () => {
 test('sends a form as a back-channel logout does', async () => {
   await fetchLocally(origin(), { method: 'POST', body: new URLSearchParams({ logout_token: 'a b' }), redirect: 'manual' });
   expect(received.at(-1)).toEqual({ method: 'POST', type: 'application/x-www-form-urlencoded', body: 'logout_token=a+b' });
+});
+
+test('names a status that HTTP does not define', async () => {
+  await expect(fetchLocally(`${origin()}/999`)).rejects.toThrow('the host responded with the status 999');
 });
 
 test('ends with an error for a response that is too large, and when the caller aborts', async () => {

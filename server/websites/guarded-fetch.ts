@@ -82,6 +82,7 @@ async function toResponse(response: IncomingMessage, maxBytes: number): Promise<
     chunks.push(chunk);
   }
   const { statusCode: status = 0, headers } = response;
+  if (status < 200 || status > 599) throw new TypeError(`the host responded with the status ${status}`);
   const isEmpty = status === 204 || status === 205 || status === 304;
   const kept = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Response(isEmpty ? null : Buffer.concat(chunks), { status, headers: kept });

@@ -41,7 +41,7 @@ export function proofFor(domain: string, challenge: string): DomainProof {
 }
 
 /**
- * Searches the proof of a domain in its TXT record and its file; takes at most 5 s.
+ * Searches for the proof of a domain in its TXT record and its file; takes at most 5 s.
  * @param domain a registrable domain as A-label
  * @param accepted the kinds to search
  * @returns the kind that was found, or null, also when a name server or site fails

@@ -7,7 +7,7 @@ const request = slot('request');
 type RegisteredTexts = {
   title: string;
   active: string;
-  /** By when to sign in: REGISTRATION_LINK_SECONDS. */
+  /** By when to sign in: REGISTRATION_DAYS. */
   keep: string;
   introduction: string;
   button: string;
