@@ -19,7 +19,8 @@ async function failureAt(listener: RequestListener) {
     server.close();
   });
   const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const client = openApi({ host, caller: null, terminal: openTerminal({}, {}), signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  const client = openApi({ host, caller: null, terminal: openTerminal({}, {}, signal), signal });
   const { exitCode, message } = describeFailure(
     await client.listWebsites({}).then(
       () => null,

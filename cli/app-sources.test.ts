@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findAppCommand, readEnvFile } from './app-sources.ts';
+import { findAppCommand, readEnvFile, readSignInSources } from './app-sources.ts';
 import { addressesIn } from './local-processes.ts';
 
 function project(files: Record<string, string>): string {
@@ -76,3 +76,11 @@ test.each([
   ['Server at http://[::]:8080 and http://0.0.0.0:8081', ['http://localhost:8080', 'http://localhost:8081']],
   ['took 300 ms', []],
 ])('finds the address in %j', (output, expected) => expect(addressesIn(output)).toEqual(expected));
+
+test('reads the sources that can be read, and skips others', () => {
+  const root = project({ 'app.js': 'verify-token', 'locked/app.js': 'verify-token' });
+  chmodSync(join(root, 'locked'), 0);
+  onTestFinished(() => chmodSync(join(root, 'locked'), 0o700));
+  expect(readSignInSources(root, '/auth/callback').get('app.js')).toEqual(['verify-token']);
+  expect(readSignInSources(join(root, 'missing'), '/auth/callback').size).toBe(0);
+});

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { portInScript, takesPort } from './ports.ts';
@@ -108,7 +108,7 @@ function pythonCommand(root: string, env: Environment, has: (path: string) => bo
   if (has('manage.py'))
     return { run: [python, 'manage.py', 'runserver', '--noreload', '{port}'], build: [python, 'manage.py', 'migrate', '-v', '0'] };
   for (const file of new Set([...PYTHON_FILES, ...packagesIn(root, ''), ...packagesIn(root, 'src/')].filter(has))) {
-    const text = readFileSync(join(root, file), 'utf8');
+    const text = readSource(join(root, file)) ?? '';
     const path = file.replace(/(?:\/__init__)?\.py$/, '');
     const module = path.replaceAll('/', '.');
     const [app] = text.split(/\r?\n/).flatMap((line) => /^(\w+)\s*(?::[^=]*)?=\s*FastAPI\(/.exec(line)?.[1] ?? []);
@@ -121,9 +121,9 @@ function pythonCommand(root: string, env: Environment, has: (path: string) => bo
 
 /** Returns the files with which the packages in a directory may start. */
 function packagesIn(root: string, directory: string): string[] {
-  const path = join(root, directory);
-  const entries = existsSync(path) ? readdirSync(path, { withFileTypes: true }) : [];
-  const names = entries.filter((entry) => entry.isDirectory() && /^[a-z_]\w*$/i.test(entry.name)).map(({ name }) => directory + name);
+  const names = entriesOf(join(root, directory))
+    .filter((entry) => entry.isDirectory() && /^[a-z_]\w*$/i.test(entry.name))
+    .map(({ name }) => directory + name);
   return names.sort().flatMap((name) => [`${name}/__init__.py`, `${name}/app.py`, `${name}/main.py`]);
 }
 
@@ -169,19 +169,36 @@ export function readSignInSources(root: string, callbackPath: string): SignInSou
   const sources = new Map<string, readonly string[]>();
   let left = MAX_FILES;
   const read = (directory: string) => {
-    const entries = readdirSync(join(root, directory), { withFileTypes: true });
-    for (const entry of entries.sort((a, b) => a.name.localeCompare(b.name))) {
+    for (const entry of entriesOf(join(root, directory)).sort((a, b) => a.name.localeCompare(b.name))) {
       const path = directory ? `${directory}/${entry.name}` : entry.name;
       if (entry.isDirectory() && !SKIPPED.has(entry.name) && !entry.name.startsWith('.')) read(path);
       if (!entry.isFile() || !EXTENSIONS.includes(extname(entry.name)) || left-- <= 0) continue;
-      if (statSync(join(root, path)).size > MAX_BYTES) continue;
-      const text = readFileSync(join(root, path), 'utf8');
+      const text = readSource(join(root, path));
+      if (text === null) continue;
       const isRoute = path.includes(`${callbackPath}/`) || path.includes(`${callbackPath}.`);
       if (isRoute || text.includes(callbackPath) || /verify-token|forward_url/.test(text)) sources.set(path, text.split(/\r?\n/));
     }
   };
   read('');
   return sources;
+}
+
+/** Returns the entries of a directory; none when it cannot be read. */
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the text of a file; null when it is too large or cannot be read, for example because it was deleted meanwhile. */
+function readSource(path: string): string | null {
+  try {
+    return statSync(path).size > MAX_BYTES ? null : readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
 }
 
 /** A line that compares the state with another value. */

@@ -118,7 +118,7 @@ export type GlobalFlags = TerminalFlags & { host?: string; profile?: string };
 
 /** Creates the context of a command. @param flags the global ones of the command line */
 export function createContext(flags: GlobalFlags, env: Context['env'], cwd: string, signal: AbortSignal): Context {
-  const terminal = openTerminal(flags, env);
+  const terminal = openTerminal(flags, env, signal);
   const settings = openSettings(flags, env);
   const host = async () => (await settings.host()).value;
   const credentials = () => openCredentials(settings.profile, env);

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { basename, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { ApiError, type Client } from '../contract/client.ts';
 import { MAX_ICON_BYTES } from '../contract/limits.ts';
 import { userAgent } from './api.ts';
@@ -12,6 +13,7 @@ import { CommandError, EXIT, usageError } from './exit.ts';
 /** Time limit without progress. */
 const IDLE_TIMEOUT_MS = 30_000;
 const CHUNK_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 const BAR_WIDTH = 20;
 
 const HINT = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
@@ -82,17 +84,18 @@ async function send({ url, type, bytes, name, terminal, signal }: Upload): Promi
       request.on('error', fail);
       request.on('response', (response) => {
         const chunks: Buffer[] = [];
-        response.on('data', (chunk) => chunks.push(chunk));
+        let length = 0;
+        response.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          length += chunk.length;
+          if (length > MAX_RESPONSE_BYTES) request.destroy(new Error('The response of the service is too long.'));
+        });
         response.on('error', fail);
         response.on('end', () =>
           done({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(), retryAfter: response.headers['retry-after'] }),
         );
       });
-      for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-        const end = Math.min(at + CHUNK_BYTES, bytes.length);
-        request.write(bytes.subarray(at, end), (error) => error || showProgress(end));
-      }
-      request.end();
+      Readable.from(chunksOf(bytes, showProgress)).pipe(request);
     });
     if (status !== 200) throw new ApiError(status, parseBody(text), { retryAfter: Number(retryAfter) || undefined });
   } catch (error) {
@@ -100,7 +103,18 @@ async function send({ url, type, bytes, name, terminal, signal }: Upload): Promi
     const message = `The icon did not reach ${url.origin}.`;
     throw new CommandError(EXIT.unreachable, 'unreachable', message, 'Nothing was changed. Try again in a moment.', error);
   } finally {
+    // After an early response, the rest is not sent.
+    request.destroy();
     terminal.progress('');
+  }
+}
+
+/** Yields the bytes in parts and reports how many were taken, at the pace of the connection. */
+function* chunksOf(bytes: Buffer, onTaken: (sent: number) => void): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    const end = Math.min(at + CHUNK_BYTES, bytes.length);
+    yield bytes.subarray(at, end);
+    onTaken(end);
   }
 }
 

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Context } from './command.ts';
 import { CommandError, cancelled, EXIT } from './exit.ts';
 import { installDirectory, modulesIn, SERVER_PACKAGE, version, versionIn } from './installation.ts';
+import { toSpawn } from './process-group.ts';
 import { requireConfirmation } from './prompts.ts';
 
 /** What npm installs instead of the package in the registry: an absolute path, a URL or a name with a version. */
@@ -50,14 +51,25 @@ export async function installServer(context: Context): Promise<string> {
 
 /** Renames a complete installation to `target`, unless another process was first; an incomplete one there is replaced. */
 async function moveTo(target: string, directory: string): Promise<void> {
-  if (modulesIn(target)) return;
+  // A rename replaces no directory with files, so an installation that another process has completed meanwhile stays.
+  if ((await isMoved(directory, target)) || modulesIn(target)) return;
   // Renamed first: removing takes long, and meanwhile another process could install there.
   const aside = join(directory, 'replaced');
   await rename(target, aside).catch(ignore('ENOENT'));
   await rm(aside, { recursive: true, force: true });
-  // On Windows, a directory that exists is reported as EPERM.
-  await rename(directory, target).catch(ignore('ENOTEMPTY', 'EEXIST', 'EPERM'));
+  await isMoved(directory, target);
 }
+
+/** Renames a directory unless there is one with files already. @returns whether it did */
+const isMoved = (from: string, to: string) =>
+  rename(from, to).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      // On Windows, a directory that exists is reported as EPERM.
+      ignore('ENOTEMPTY', 'EEXIST', 'EPERM')(error);
+      return false;
+    },
+  );
 
 /** Removes the temporary directories of processes that ended before they could. */
 async function removeLeftovers(target: string): Promise<void> {
@@ -92,11 +104,12 @@ async function runNpm(directory: string, wanted: string, { env, terminal, signal
   const timer = setInterval(show, PROGRESS_INTERVAL_MS);
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
-      const child = spawn('npm', ['install', ...NPM_FLAGS, wanted], {
+      const { program, args, shell } = toSpawn(['npm', 'install', ...NPM_FLAGS, wanted]);
+      const child = spawn(program, args, {
         cwd: directory,
         env: { ...process.env, ...env },
         stdio: ['ignore', 'ignore', 'pipe'],
-        shell: process.platform === 'win32',
+        shell,
         signal,
       });
       child.stderr.setEncoding('utf8').on('data', (chunk: string) => {

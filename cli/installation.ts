@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
-import { dirname, extname, join } from 'node:path';
+import { dirname, extname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 type Environment = Record<string, string | undefined>;
@@ -44,11 +44,14 @@ export function versionIn(home: string): string | null {
   }
 }
 
+/** Returns a directory of the XDG Base Directory Specification, which says to ignore a relative path. @param fallback below HOME */
+export function baseDirectory(given: string | undefined, { HOME }: Environment, fallback: string): string {
+  return given && isAbsolute(given) ? given : join(HOME || homedir(), fallback);
+}
+
 /** Returns where `emailauth start` installs the service: `$XDG_DATA_HOME/emailauth/server-<version>` (XDG Base Directory Specification). */
-export function installDirectory({ XDG_DATA_HOME, HOME }: Environment): string {
-  // The specification says to ignore a relative path.
-  const data = XDG_DATA_HOME?.startsWith('/') ? XDG_DATA_HOME : join(HOME || homedir(), '.local/share');
-  return join(data, 'emailauth', `server-${version()}`);
+export function installDirectory(env: Environment): string {
+  return join(baseDirectory(env.XDG_DATA_HOME, env, '.local/share'), 'emailauth', `server-${version()}`);
 }
 
 /** Returns the version in package.json, which is one directory above the source and two above dist. */

@@ -45,6 +45,21 @@ test('does not take another program for the app, which listens at a usual port b
   }
 });
 
+test('rejects an app whose build fails, and does not start it', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'emailauth-app-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  writeFileSync(join(root, 'app.mjs'), SLOW_APP);
+  const starting = startApp({
+    root,
+    command: { run: [process.execPath, 'app.mjs'], build: [process.execPath, '-e', 'console.error("no such module"); process.exit(1)'] },
+    service: 'http://localhost:1',
+    env: process.env,
+    signal: new AbortController().signal,
+  });
+  await expect(starting).rejects.toMatchObject({ code: 'app_failed', message: 'The build failed. It wrote:\nno such module' });
+  expect(existsSync(join(root, 'started'))).toBe(false);
+});
+
 async function listenAtUsualPort(server: ReturnType<typeof createServer>): Promise<void> {
   for (const port of [4567, 8787, 4321, 8000, 5000, 3001, 8080]) {
     const listens = await new Promise<boolean>((resolve) => {

@@ -8,7 +8,7 @@ import { type AppCommand, readEnvFile } from './app-sources.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { freePort, isFree } from './ports.ts';
-import { lastLines, type ProcessGroup, startGroup } from './process-group.ts';
+import { lastLines, type ProcessGroup, runProgram, startGroup } from './process-group.ts';
 
 /** An app that runs for a check. */
 export type RunningApp = {
@@ -31,10 +31,11 @@ type AppOptions = {
 };
 
 const START_TIMEOUT_MS = 120_000;
+const BUILD_TIMEOUT_MS = 10 * 60_000;
 const POLL_MS = 100;
 /** After this time an app that has named no address is searched at the usual ports. */
 const NAMED_MS = 3_000;
-/** Time for the port of an app that was stopped to get free. */
+/** Time limit for the port of a stopped app to become free. */
 const RELEASE_MS = 3_000;
 const USUAL_PORTS = [3000, 8080, 8000, 5000, 5173, 4321, 8787, 4567, 3001];
 const MAX_STARTS = 3;
@@ -43,7 +44,7 @@ const MAX_SHOWN_LINES = 20;
 /**
  * Starts an app with the settings of its `.env`, and with SITE_URL, EMAILAUTH_URL and PORT that agree with where it listens: an app
  * that takes another port is started again with that one in SITE_URL.
- * @throws CommandError app_failed with its output when it ends or does not respond
+ * @throws CommandError app_failed with its output when its build fails, when it ends or does not respond
  */
 export async function startApp(options: AppOptions): Promise<RunningApp> {
   const file = readEnvFile(options.root);
@@ -88,11 +89,12 @@ const withPort = (run: AppCommand['run'], url: string): AppCommand['run'] => {
 
 async function build(command: readonly [string, ...string[]], options: AppOptions, file: Record<string, string>): Promise<void> {
   const env = environmentOf(options, file, options.url ?? 'http://localhost:3000');
-  const group = startGroup(command, { cwd: options.root, env });
-  const end = Date.now() + START_TIMEOUT_MS;
-  while (!group.hasEnded() && Date.now() < end && !options.signal.aborted) await pause();
-  await group.stop();
-  options.signal.throwIfAborted();
+  const { root, signal } = options;
+  const { ok, timedOut, output } = await runProgram(command, { cwd: root, env, signal, timeoutMs: BUILD_TIMEOUT_MS });
+  signal.throwIfAborted();
+  // The checks would run against the code of an earlier build.
+  if (timedOut) throw await appFailed(`The build did not end within ${BUILD_TIMEOUT_MS / 60_000} minutes.`, output);
+  if (!ok) throw await appFailed('The build failed.', output);
 }
 
 /** Returns the port of SITE_URL, as far as it is on this machine and free, else a free one. */
@@ -104,7 +106,7 @@ async function preferredPort(siteUrl: string | undefined, service: string): Prom
   return freePort();
 }
 
-/** Whether a port gets free soon: programs that were killed need a moment to end. */
+/** Whether a port becomes free within RELEASE_MS: killed programs need a moment to end. */
 async function getsFree(port: number): Promise<boolean> {
   const end = Date.now() + RELEASE_MS;
   while (Date.now() < end) {
@@ -129,7 +131,7 @@ async function findUrl(group: ProcessGroup, expected: string, taken: ReadonlySet
   try {
     while (Date.now() < start + START_TIMEOUT_MS) {
       signal.throwIfAborted();
-      if (group.hasEnded()) throw await appFailed('The app ended before it responded.', group);
+      if (group.hasEnded()) throw await appFailed('The app ended before it responded.', group.output());
       for (const url of candidates(group, expected, taken, Date.now() - start, options)) {
         // Another program may respond there, while the app ends because its port is taken.
         if ((await responds(url, AbortSignal.any([signal, ended.signal]))) && (await isStillRunning(group))) return url;
@@ -140,7 +142,7 @@ async function findUrl(group: ProcessGroup, expected: string, taken: ReadonlySet
   } finally {
     clearInterval(watch);
   }
-  throw await appFailed(`The app did not respond within ${START_TIMEOUT_MS / 1000} s.`, group);
+  throw await appFailed(`The app did not respond within ${START_TIMEOUT_MS / 1000} s.`, group.output());
 }
 
 /** Returns the addresses at which the app may respond, the most likely one first. */
@@ -185,8 +187,8 @@ async function responds(url: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-async function appFailed(message: string, group: ProcessGroup): Promise<CommandError> {
-  const output = lastLines(group.output(), MAX_SHOWN_LINES);
+async function appFailed(message: string, written: string): Promise<CommandError> {
+  const output = lastLines(written, MAX_SHOWN_LINES);
   const ports = addressesIn(output).map((url) => Number(new URL(url).port));
   const free = await Promise.all(ports.map(isFree));
   const hint =
@@ -254,7 +256,7 @@ async function startService({ env, signal }: Context): Promise<LocalService> {
 
 /** The settings of another service, such as its database, must not be used. */
 function serviceEnvironment(env: Context['env'], origin: string, directory: string): Record<string, string | undefined> {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'LANG', 'USERPROFILE', 'SystemRoot', 'npm_config_cache'];
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'LANG', 'USERPROFILE', 'SystemRoot', 'XDG_DATA_HOME', 'npm_config_cache'];
   const own = { PORT: new URL(origin).port, HOST: '127.0.0.1', PUBLIC_URL: origin, DATA_DIR: directory, DRAIN_SECONDS: '0' };
   return { ...Object.fromEntries(kept.map((name) => [name, env[name]])), ...own };
 }

@@ -10,7 +10,7 @@ import { stateDirectory } from './settings.ts';
 
 // A sign-in in two commands, for a program that cannot keep one running while a person reads the email.
 
-/** Where the link of such an email leads. Nothing may listen there: a program of another user of this machine cannot. */
+/** The redirect URI of such an attempt. Nothing listens there: port 9 is privileged, so programs of other users of this machine cannot. */
 const NO_LISTENER = 'http://127.0.0.1:9/callback';
 const MAX_INPUT_BYTES = 100;
 const START_AGAIN = 'Run `emailauth login --start` again.';
@@ -119,7 +119,8 @@ class PendingLogins {
   add(login: PendingLogin): string {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     for (const file of readdirSync(this.#directory)) this.find(file.replace(/\.json$/, ''));
-    const id = randomBytes(16).toString('base64url');
+    // Not base64url, which could begin with a dash and would be read as a flag.
+    const id = randomBytes(11).toString('hex');
     this.save(id, login);
     return id;
   }

@@ -23,7 +23,6 @@ const SOURCES = [
   'package.json',
   'package-lock.json',
   'tsconfig.json',
-  'tsconfig.build.json',
 ];
 const STAMP = 'dist/.sources';
 
@@ -133,19 +132,11 @@ async function build() {
   const fresh = at(`node_modules/.cache/emailauth/${process.pid}`);
   rmSync(at(STAMP), { force: true });
   try {
+    const bundle = (folder, ...args) =>
+      run('vite/bin/vite.js', ['build', '--config', `${folder}/vite.config.ts`, '--logLevel', 'warn', ...args]);
     await Promise.all([
-      run('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', fresh]),
-      run('vite/bin/vite.js', ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']),
-      run('vite/bin/vite.js', [
-        'build',
-        '--config',
-        'cli/vite.config.ts',
-        '--logLevel',
-        'warn',
-        '--outDir',
-        join(fresh, 'cli'),
-        '--emptyOutDir',
-      ]),
+      bundle('web'),
+      ...['cli', 'server'].map((folder) => bundle(folder, '--outDir', join(fresh, folder), '--emptyOutDir')),
     ]);
     for (const entry of readdirSync(at('templates'), { withFileTypes: true })) {
       if (entry.isDirectory()) cpSync(at('templates', entry.name), join(fresh, 'templates', entry.name), { recursive: true });

@@ -40,14 +40,13 @@ process.once('exit', () => {
  * @param command a program with its arguments, or a line for the shell
  */
 export function startGroup(command: readonly [string, ...string[]] | string, { cwd, env, onOutput }: GroupOptions): ProcessGroup {
-  const [program, ...args] = typeof command === 'string' ? [command] : command;
+  const { program, args, shell } = toSpawn(command);
   const child = spawn(program, args, {
     cwd,
     env: env as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: !isWindows,
-    // On Windows npm is a batch file.
-    shell: typeof command === 'string' || isWindows,
+    shell,
   });
   running.add(child);
   let output = '';
@@ -79,6 +78,26 @@ export function startGroup(command: readonly [string, ...string[]] | string, { c
       running.delete(child);
     },
   };
+}
+
+/**
+ * Returns what `spawn` takes to run a program with its arguments, or a line for the shell. On Windows npm and others are batch files, which only cmd.exe can
+ * run; Node.js joins the words for it without quotes. Variables in %…% are replaced there even in quotes.
+ */
+export function toSpawn(
+  command: readonly [string, ...string[]] | string,
+  platform: NodeJS.Platform = process.platform,
+): { program: string; args: string[]; shell: boolean } {
+  if (typeof command === 'string') return { program: command, args: [], shell: true };
+  const [program, ...args] = command;
+  if (platform !== 'win32' || /\.exe$/i.test(program)) return { program, args, shell: false };
+  return { program: quoteForCmd(program), args: args.map(quoteForCmd), shell: true };
+}
+
+/** Quotes a word for cmd.exe and for the program, which reads a backslash before a quote as an escape (CommandLineToArgvW). */
+function quoteForCmd(word: string): string {
+  if (/^[\w.:@/\\+-]+$/.test(word)) return word;
+  return `"${word.replace(/(?<!\\)\\+(?="|$)/g, (slashes) => slashes + slashes).replaceAll('"', '\\"')}"`;
 }
 
 async function stopGroup(child: ChildProcess): Promise<void> {
@@ -160,7 +179,7 @@ export async function runProgram(command: readonly [string, ...string[]], option
   };
   const onAbort = () => stop('aborted');
   const timer = setTimeout(() => stop('late'), timeoutMs);
-  // An error right after it is a failure still.
+  // Several polls have to succeed, since the program may fail right after the first one.
   let polls = 0;
   const poll = until && setInterval(() => until() && ++polls > SETTLED_POLLS && stop('ready'), UNTIL_POLL_MS);
   signal.addEventListener('abort', onAbort);

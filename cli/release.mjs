@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What emailauth-server contains: the compiled service with the folders it imports, the pages, and the texts that it serves. */
+/** What emailauth-server contains: the bundled service, the pages, and the templates and texts that it serves. */
 const SERVER_FILES = [
-  ...['contract', 'diagnostics', 'docs', 'mcp', 'server', 'templates', 'web'].map((folder) => `dist/${folder}`),
+  ...['server', 'templates', 'web'].map((folder) => `dist/${folder}`),
   ...['docs/cli.md', 'docs/operations.md', 'docs/guide', 'docs/skill', 'LICENSE'],
 ];
 

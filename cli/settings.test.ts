@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { configDirectory, openCredentials, openSettings, originOf } from './settings.ts';
 
 test.each([
@@ -73,3 +73,25 @@ test.each(['a\nb: c', '\x1b[2J', 'ü', 'two words'])('EMAILAUTH_TOKEN %j is refu
     expect(() => credentials.callerAt(HOST)).toThrow('EMAILAUTH_TOKEN is not a valid token.');
   }),
 );
+
+test('EMAILAUTH_TOKEN works where the directory of the credentials cannot be created', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'emailauth-unit-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  await writeFile(join(directory, 'file'), '');
+  const env = { XDG_CONFIG_HOME: join(directory, 'file'), EMAILAUTH_TOKEN: 'ea_live_abc' };
+  const credentials = await openCredentials('default', env);
+  expect(credentials.callerAt(HOST)).toEqual({ token: 'ea_live_abc', source: 'EMAILAUTH_TOKEN' });
+  const stored = { email: 'you@example.com', token: 'stored', expiresAt: '2026-12-21T00:00:00Z' };
+  expect(() => credentials.store(HOST, stored)).toThrow(/credentials\.json cannot be used/);
+});
+
+test('the directory of the settings is created when something is stored', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'emailauth-unit-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const env = { XDG_CONFIG_HOME: directory };
+  const settings = openSettings({}, env);
+  expect([await settings.get('language'), (await openCredentials('default', env)).storedAt(HOST)]).toEqual([undefined, null]);
+  expect(await readdir(directory)).toEqual([]);
+  await settings.set('language', 'lv');
+  expect([await settings.get('language'), await readdir(directory)]).toEqual(['lv', ['emailauth']]);
+});

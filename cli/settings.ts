@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
 import { usageError } from './exit.ts';
+import { baseDirectory } from './installation.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -78,22 +78,20 @@ export function originOf(text: string, what: string): string {
 
 /** Returns `$XDG_CONFIG_HOME/emailauth`, on every system (XDG Base Directory Specification). */
 export function configDirectory(env: Environment): string {
-  const { XDG_CONFIG_HOME } = env;
-  // The specification says to ignore a relative path.
-  return join(XDG_CONFIG_HOME?.startsWith('/') ? XDG_CONFIG_HOME : join(env.HOME || homedir(), '.config'), 'emailauth');
+  return join(baseDirectory(env.XDG_CONFIG_HOME, env, '.config'), 'emailauth');
 }
 
 /** Returns `$XDG_STATE_HOME/emailauth`, on every system (XDG Base Directory Specification). */
 export function stateDirectory(env: Environment): string {
-  const { XDG_STATE_HOME } = env;
-  return join(XDG_STATE_HOME?.startsWith('/') ? XDG_STATE_HOME : join(env.HOME || homedir(), '.local/state'), 'emailauth');
+  return join(baseDirectory(env.XDG_STATE_HOME, env, '.local/state'), 'emailauth');
 }
 
 export type JsonFile<Value> = { path: string; get(key: string): Value | undefined; set(key: string, value: Value): void };
 
 /**
- * Opens a JSON file in the configuration directory, which only its owner may read and which is written atomically.
- * @throws CommandError usage when it cannot be read or is not JSON
+ * Opens a JSON file in the configuration directory, which only its owner may read and which is written atomically. It is read at the
+ * first `get`, and the directory is created at the first `set`: other commands also work where neither is possible.
+ * @returns a file whose methods throw CommandError usage when it cannot be read or written, or is not JSON
  */
 export async function openFile<Value>(name: string, env: Environment): Promise<JsonFile<Value>> {
   const { default: Conf } = await import('conf');
@@ -106,17 +104,28 @@ export async function openFile<Value>(name: string, env: Environment): Promise<J
       throw usageError(`${path} cannot be used: ${(cause as Error).message}`, 'Correct it, or delete it and start over.');
     }
   };
-  return orUsageError(() => {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const conf = new Conf<Record<string, Value>>({
+  let opened: InstanceType<typeof Conf<Record<string, Value>>> | undefined;
+  const open = () => {
+    opened ??= new Conf<Record<string, Value>>({
       cwd: directory,
       configName: name,
       configFileMode: 0o600,
       accessPropertiesByDotNotation: false,
       clearInvalidConfig: false,
     });
-    return { path, get: (key) => orUsageError(() => conf.get(key)), set: (key, value) => orUsageError(() => conf.set(key, value)) };
-  });
+    return opened;
+  };
+  return {
+    path,
+    // Conf creates the directory of a file that does not exist.
+    get: (key) => orUsageError(() => (statSync(path, { throwIfNoEntry: false }) ? open().get(key) : undefined)),
+    set(key, value) {
+      orUsageError(() => {
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        open().set(key, value);
+      });
+    },
+  };
 }
 
 /** A sign-in by `emailauth login` at one service. */

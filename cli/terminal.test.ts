@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { expect, test } from 'vitest';
-import { fitColumns, paragraph, printable, printableJson, records, table, wrap } from './terminal.ts';
+import { fitColumns, paragraph, printable, printableJson, records, table, truncate, wrap } from './terminal.ts';
 
 const hostile = 'shop\x1b[2J\x1b]0;owned\x07\r\x9b31m\u202e.example\x7f';
 
@@ -67,4 +67,12 @@ test('lines that are longer than the terminal is wide are wrapped between words,
 test('a patch is not wrapped', () => {
   const patch = '--- a.js\n+++ a.js\n@@ -1,1 +1,1 @@\n-const before = 1;\n+const after = 2;';
   expect(fitColumns(patch, 10)).toBe(patch);
+});
+
+test('a line of progress is truncated to a number of columns, also with characters of two cells', () => {
+  expect(truncate('ten cells.', 10)).toBe('ten cells.');
+  expect(truncate('eleven cell', 10)).toBe('eleven ce…');
+  expect(truncate('日本日本日本', 8)).toBe('日本日…');
+  expect(truncate('bu\u0308cher', 4)).toBe('bu\u0308c…');
+  expect(truncate('two\nlines', 20)).toBe('two lines');
 });

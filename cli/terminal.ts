@@ -16,6 +16,8 @@ export type Terminal = {
   readonly verbose: boolean;
   /** `--yes`: confirmations are given without a prompt. */
   readonly yes: boolean;
+  /** Cancels an open prompt. */
+  readonly signal: AbortSignal;
   /** Prints the command's result: `value` as JSON with `--json`, else the text, if any, wrapped between words. */
   result(value: unknown, text: string): void;
   /** Prints one of several results as soon as it is known: `value` as one line of JSON with `--json`, else the text. */
@@ -36,12 +38,26 @@ export type Terminal = {
 
 export type TerminalFlags = { json?: boolean; input?: boolean; quiet?: boolean; verbose?: boolean; yes?: boolean; color?: boolean };
 
-/** Opens the terminal of this process. @param flags the global ones of the command line */
-export function openTerminal(flags: TerminalFlags, env: Record<string, string | undefined>): Terminal {
+/** Opens the terminal of this process. @param flags the global ones of the command line. @param signal cancels an open prompt */
+export function openTerminal(flags: TerminalFlags, env: Record<string, string | undefined>, signal: AbortSignal): Terminal {
   const { stdin, stdout, stderr } = process;
   const interactive = flags.input !== false && !env.CI && Boolean(stdin.isTTY && stderr.isTTY);
   const movesCursor = env.TERM !== 'dumb';
   const hasColors = flags.color !== false && !env.NO_COLOR && movesCursor && Boolean(stdout.isTTY && stderr.isTTY);
+  let hasProgress = false;
+  // Other text would be printed behind the line of progress.
+  const clearProgress = () => {
+    if (hasProgress) stderr.write(CLEAR_LINE);
+    hasProgress = false;
+  };
+  const writeOut = (text: string) => {
+    if (stdout.isTTY) clearProgress();
+    stdout.write(text);
+  };
+  const writeError = (text: string) => {
+    clearProgress();
+    stderr.write(text);
+  };
   return {
     interactive,
     movesCursor,
@@ -50,22 +66,25 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     json: Boolean(flags.json),
     verbose: Boolean(flags.verbose),
     yes: Boolean(flags.yes),
+    signal,
     result(value, text) {
-      if (flags.json) stdout.write(`${printableJson(value)}\n`);
-      else if (text) stdout.write(`${fitColumns(printable(text), columnsOf(stdout))}\n`);
+      if (flags.json) writeOut(`${printableJson(value)}\n`);
+      else if (text) writeOut(`${fitColumns(printable(text), columnsOf(stdout))}\n`);
     },
     item(value, text) {
-      stdout.write(`${flags.json ? printableJson(value, 0) : fitColumns(printable(text), columnsOf(stdout))}\n`);
+      writeOut(`${flags.json ? printableJson(value, 0) : fitColumns(printable(text), columnsOf(stdout))}\n`);
     },
     note(text) {
-      if (!flags.quiet) stderr.write(`${fitColumns(printable(text), columnsOf(stderr))}\n`);
+      if (!flags.quiet) writeError(`${fitColumns(printable(text), columnsOf(stderr))}\n`);
     },
     detail(text) {
-      if (flags.verbose) stderr.write(`${printable(text)}\n`);
+      if (flags.verbose) writeError(`${printable(text)}\n`);
     },
     style: (format, text) => (hasColors ? styleText(format, text) : text),
     progress(line) {
-      if (!flags.quiet && stderr.isTTY && movesCursor) stderr.write(`\r\x1b[K${printable(line)}`);
+      if (flags.quiet || !stderr.isTTY || !movesCursor) return;
+      hasProgress = line !== '';
+      stderr.write(CLEAR_LINE + truncate(printable(line), columnsOf(stderr) - 1));
     },
     async *readLines(signal) {
       const { createInterface } = await import('node:readline');
@@ -82,6 +101,23 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
       return Buffer.concat(chunks).toString();
     },
   };
+}
+
+/** Moves to the first column and clears the line (ECMA-48: EL). */
+const CLEAR_LINE = '\r\x1b[K';
+
+/** Returns a text as one line of at most `columns` columns; a longer one ends with … */
+export function truncate(text: string, columns: number): string {
+  const line = text.replace(/[\n\t]/g, ' ');
+  if (stringWidth(line) <= columns) return line;
+  let short = '';
+  let width = stringWidth('…');
+  for (const { segment } of new Intl.Segmenter().segment(stripVTControlCharacters(line))) {
+    width += stringWidth(segment);
+    if (width > columns) break;
+    short += segment;
+  }
+  return `${short}…`;
 }
 
 /** Returns the width of a terminal, or Infinity when the stream is not one. */

@@ -5,7 +5,7 @@ import type { CheckOptions, Remedies, Target } from '../../diagnostics/website.t
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
-import type { Caller, Credentials } from '../settings.ts';
+import type { Caller } from '../settings.ts';
 import { type Terminal, textWidth, wrap } from '../terminal.ts';
 
 const DNS_TIMEOUT_MS = 2_500;
@@ -154,20 +154,19 @@ async function checkFromOutside(target: Target, service: string, options: CheckO
 async function checkCredentials(context: Context, isServiceUp: boolean): Promise<CheckResult> {
   const { fail, oneLine, runCheck, skip } = await import('../../diagnostics/check.ts');
   return runCheck({ id: 'credentials', name: 'Sign-in', signal: context.signal }, async () => {
-    let credentials: Credentials;
-    try {
-      credentials = await context.credentials();
-    } catch (error) {
-      if (error instanceof CommandError) return fail(oneLine(error.message), error.hint);
-      throw error;
-    }
+    const [credentials, host] = [await context.credentials(), await context.host()];
     const mode = fileMode(credentials.path);
     if (mode & 0o077) {
       const detail = `Other users of this machine can read ${credentials.path} (mode ${mode.toString(8)}).`;
       return fail(detail, `chmod 600 ${credentials.path}`);
     }
-    const host = await context.host();
-    const caller = credentials.callerAt(host);
+    let caller: Caller | null;
+    try {
+      caller = credentials.callerAt(host);
+    } catch (error) {
+      if (error instanceof CommandError) return fail(oneLine(error.message), error.hint);
+      throw error;
+    }
     return caller ? checkCaller(context, caller, host, isServiceUp) : skip(`You are not signed in at ${host}.`, remedies.signIn);
   });
 }

@@ -229,6 +229,8 @@ export const logout: CommandSpec = {
       const stored = credentials.storedAt(host);
       if (!stored) continue;
       const ended = await endSession(context, host, stored);
+      // Interrupted, it can be repeated: the session may still be valid.
+      if (!ended) context.signal.throwIfAborted();
       credentials.remove(host);
       signedOut.push({ host, email: stored.email, ended });
       if (!ended) {

@@ -80,7 +80,7 @@ export const restore: CommandSpec = {
     const config = readStorageConfig(env);
     // Without a terminal and --yes it fails before a database is started.
     if (!terminal.interactive) await requireConfirmation(terminal, '');
-    const { manifest, migrated, apiKeys, iconsLeft } = await restoreBackup({
+    const { manifest, migrated, apiKeys, iconsLeft, iconsDamaged } = await restoreBackup({
       config,
       file,
       revokeApiKeys,
@@ -112,6 +112,7 @@ export const restore: CommandSpec = {
     }
     if (icons.place === 'bucket' && !config.bucket) terminal.note('The icons are in a bucket: set the S3_ settings to have them shown.');
     if (iconsLeft > 0) terminal.note(`${iconsLeft} unused icons could not be removed from ${config.dataDir}/uploads.`);
+    if (iconsDamaged > 0) terminal.note(`${iconsDamaged} damaged icons could not be replaced. Run the restore again.`);
     const rows = Object.fromEntries(tables.map((each) => [each.name, each.rows]));
     terminal.result(
       { file, createdAt, tables: rows, icons: icons.files.length, apiKeys: revokeApiKeys ? 0 : apiKeys },

@@ -10,7 +10,7 @@ import { TEXT_WIDTH, wrap } from '../terminal.ts';
 type Page = Output<'websiteEvents'>;
 type Event = Page['events'][number];
 
-/** Between two calls of which the first one returned at once without events, and after failures. */
+/** Pause after a call that returned at once without events, and after a failure; doubled for each further failure, up to MAX_PAUSE_MS. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 15_000;
 

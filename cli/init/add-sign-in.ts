@@ -125,7 +125,8 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   const portMove = new URL(rendered.site).hostname === 'localhost' ? moved : null;
   const integration = portMove?.byEnvFile ? withPort(rendered, portMove.to) : rendered;
   const wiring = fill(renderWiring, given, loginPath);
-  const plan = planFor({ root, framework, entries: project.entries, wiring, portMove, history, force: flags.force === true }, integration);
+  const target = { root, framework, entries: project.entries, wiring, portMove, history, force: flags.force === true, loginPath };
+  const plan = planFor(target, integration);
   const packages = await findPackages(project, framework, context.env);
   const isInstallable = packages.missing.length === 0 || (flags.install !== false && packages.manager !== null);
   const written = plan.steps.map(({ change }) => change.path);

@@ -140,7 +140,11 @@ async function removeInstalled(context: Context, { root, manager }: Job, snapsho
   const isLeft = manager?.directories.some((path) => existsSync(path));
   // It continues after Ctrl-C.
   const options = { ...runOptions(context), signal: new AbortController().signal };
-  if (manager?.install && isLeft) await runProgram(manager.install, { cwd: root, timeoutMs: INSTALL_MS, ...options });
+  if (manager?.install && isLeft) {
+    context.terminal.progress(`Rolling back: running ${manager.install.join(' ')} …`);
+    await runProgram(manager.install, { cwd: root, timeoutMs: INSTALL_MS, ...options });
+    context.terminal.progress('');
+  }
   restoreFiles(snapshot);
 }
 

@@ -41,6 +41,8 @@ type Target = {
   history: Pick<InitHistory, 'runs'>;
   /** Values of `.env` that someone else set are replaced too. */
   force: boolean;
+  /** The path that starts a sign-in. */
+  loginPath: string;
 };
 
 const ENV = '.env';
@@ -58,7 +60,7 @@ export function planFor(target: Target, { files, env, site }: Pick<Integration, 
     const step = planFile(target, path, Buffer.from(contents));
     const isOwn = example === true || (account !== null && servesPath(target.framework.id, path, ACCOUNT_PATH));
     if (step.action === 'unchanged' || !isOwn || (example && !step.change.before)) return step;
-    if (example) remarks.push(`Your ${path} is unchanged: link to \`/login\` in it.`);
+    if (example) remarks.push(`Your ${path} is unchanged: link to \`${target.loginPath}\` in it.`);
     return { ...step, action: 'unchanged' as const, isLeftOut: step.change.before === null };
   });
   if (account) remarks.push(describeAccount(account, target.framework.id));
@@ -104,7 +106,7 @@ function planFile({ root, history }: Target, path: string, rendered: Buffer): St
   const previous = lastWritten(history, found.target);
   if (!previous) return stepTo(rendered, 'overwritten');
   if (textOf(before) === textOf(previous)) return stepTo(rendered, 'changed');
-  // Edited since: what is different for the other settings is changed, the edits stay.
+  // The file was edited since: only the lines that differ between the previous and the new template are changed.
   const patched = applyPatch(before.toString(), structuredPatch('', '', previous.toString(), rendered.toString(), '', '', { context: 2 }));
   if (patched === false) return stepTo(rendered, 'overwritten');
   return stepTo(Buffer.from(patched), patched === before.toString() ? 'unchanged' : 'changed');

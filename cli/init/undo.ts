@@ -79,7 +79,7 @@ function revert(path: string, current: Buffer | null, after: Buffer | null, befo
   if (current === null || sameBytes(current, before)) return before === null ? null : current;
   // Next.js writes its types again at each build and each start, with other contents in development.
   if (/[\\/]next-env\.d\.ts$/.test(path)) return before;
-  // A list of lines that `init` began is the person's as far as there are other lines in it.
+  // In a list of lines that `init` created, lines that the person added stay; without any, the file is removed.
   const isList = /(?:^|[\\/])\.(?:env|gitignore)$/.test(path);
   if (after === null || (before === null && !isList)) return undefined;
   const patch = structuredPatch('', '', after.toString(), before?.toString() ?? '', '', '', { context: isList ? 0 : 1 });
@@ -98,9 +98,14 @@ async function removePackages(context: Context, root: string, { runs }: InitHist
   const onOutput = (text: string) => terminal.detail(text.trimEnd());
   const ended = await runProgram(install, { cwd: root, env, signal, timeoutMs: INSTALL_MS, onOutput });
   terminal.progress('');
-  if (!ended.ok) terminal.note(`\`${install.join(' ')}\` failed, so packages may be left: ${lastLines(ended.output, 3)}`);
+  if (!ended.ok && !signal.aborted)
+    terminal.note(`\`${install.join(' ')}\` failed, so packages may be left: ${lastLines(ended.output, 3)}`);
   // It may write another lock file than the one before.
   for (const { path, after, mode } of changed) restoreFile(path, after, mode);
+  if (signal.aborted) {
+    const message = 'Cancelled; the files are restored, but packages may be left.';
+    throw new CommandError(EXIT.cancelled, 'cancelled', message, 'Run the same command again to remove them.');
+  }
 }
 
 /** Returns the history of the files that were kept. */

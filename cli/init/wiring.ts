@@ -37,7 +37,7 @@ export function connect(
 /**
  * Returns a text with the lines of a wiring inserted in its style: line ends, quotes, semicolons and kind of import; null when
  * the anchor is missing.
- * @param path of the file, whose extension tells the language
+ * @param path of the file, whose extension determines the language
  */
 export function insertInto(
   original: string,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { type Found, readExisting } from '../init/files.ts';
+import { baseDirectory } from '../installation.ts';
 import type { AssistantClient, Entry, Machine, Scope, StdioCommand } from './clients.ts';
 
 export type EntryFlags = { scope: Scope; http: boolean; readOnly: boolean };
@@ -82,9 +83,9 @@ function commandLine({ env }: Context, scope: Scope): { command: StdioCommand; r
 
 /** Assistants pass on HOME and little else, but XDG_CONFIG_HOME determines where the sign-in is stored. */
 function environmentOf({ env }: Context, scope: Scope): Record<string, string> | null {
-  const { XDG_CONFIG_HOME } = env;
-  if (scope === 'project' || !XDG_CONFIG_HOME?.startsWith('/') || XDG_CONFIG_HOME === join(env.HOME || homedir(), '.config')) return null;
-  return { XDG_CONFIG_HOME };
+  const directory = baseDirectory(env.XDG_CONFIG_HOME, env, '.config');
+  const isDefault = directory === baseDirectory(undefined, env, '.config');
+  return scope === 'project' || isDefault ? null : { XDG_CONFIG_HOME: directory };
 }
 
 /** Whether a shell finds this program by its name, apart from the directories that `npm run` and npx add to PATH temporarily. */

@@ -104,8 +104,14 @@ async function enter(login: Login, code: string, signal: AbortSignal): Promise<s
       hint: 'Ask the person for the six digits of the email.',
     });
   }
-  const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(digits, signal) : null;
-  // The link may have been opened in the meantime.
+  const authorization =
+    attempts.triesLeft > 0
+      ? await attempts.enterCode(digits, signal).catch((error) => {
+          // The link may have been opened in the meantime, which also makes the code invalid.
+          if (!login.result) throw error;
+          return null;
+        })
+      : null;
   if (login.result) return login.result;
   if (authorization) return login.finish(authorization);
   if (attempts.triesLeft === 0) {

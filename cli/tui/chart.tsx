@@ -222,7 +222,7 @@ type LabelLine = { text: string; from: number; to: number };
 
 /**
  * Returns labels below their bars: all of them, or every second or third counted from the last one where more do not fit. The
- * chosen one is always there, as labelWidth as its bar, and no other label touches it.
+ * chosen one is always there, as wide as its bar, and no other label touches it.
  * @param texts one for each bar, all of the same length
  */
 export function labelLine({ starts, bar, slot }: Plot, width: number, texts: readonly string[], chosen: number): LabelLine {

@@ -15,7 +15,7 @@ type Event = z.output<typeof WebsiteEvent>;
 const Shown = WebsiteEvent.omit({ id: true });
 
 const MAX_EVENTS = 50;
-/** Calls for one explanation; each reads some seconds to hours, as busy as the service is. */
+/** Maximum number of calls for one explanation. Each reads the events of seconds to hours, depending on how busy the service is. */
 const MAX_PAGES = 20;
 
 const UNVERIFIED =
@@ -55,6 +55,7 @@ export const explainSignIn = defineTool({
     if (seconds === null || seconds > MAX_EVENT_AGE_SECONDS)
       throw refusal('bad_request', 'since is not a time up to 7d.', 'Give one such as 30s, 10m, 2h or 7d.');
     const all = await readEvents(client, domain, seconds, signal);
+    if (!all) throw refusal('bad_request', `There are too many events in the last ${since}.`, 'Give a shorter time, such as 10m or 30s.');
     const wanted = all.filter((event) => email === undefined || event.email === null || isOf(event.email, email));
     const events = wanted.slice(-MAX_EVENTS).reverse();
     return { domain, summary: summaryOf(events, domain, since), events: events.map(({ id: _, ...event }) => event) };
@@ -70,8 +71,8 @@ export const explainSignIn = defineTool({
     ].join('\n'),
 });
 
-/** Returns the events of a website, oldest first. @throws ApiError website_not_found */
-async function readEvents(client: Client, domain: string, since: number, signal: AbortSignal): Promise<Event[]> {
+/** Returns the events of a website, oldest first; null when they are more than MAX_PAGES have. @throws ApiError website_not_found */
+async function readEvents(client: Client, domain: string, since: number, signal: AbortSignal): Promise<Event[] | null> {
   const events: Event[] = [];
   let after: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages++) {
@@ -81,10 +82,10 @@ async function readEvents(client: Client, domain: string, since: number, signal:
       throw refusal('website_not_found', `"${oneLine(domain, 80)}" is not one of your websites.`, hint);
     });
     events.push(...page.events);
-    if (!page.more) break;
+    if (!page.more) return events;
     after = page.cursor;
   }
-  return events;
+  return null;
 }
 
 /** Whether an event's address, which may be masked, is an address. */
