@@ -148,7 +148,7 @@ function Pages({ path }: { path: string }) {
   );
 }
 
-/** What a phone has in the menus of the bar. */
+/** Links and the sign-out at the bottom of the sidebar; a phone has them in the menus of the bar. */
 function More({ path }: { path: string }) {
   const [, navigate] = useLocation();
   const { data: user, isPending } = useUser();

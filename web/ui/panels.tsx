@@ -77,7 +77,7 @@ export function Pager({ page, pages, hrefOf }: { page: number; pages: number; hr
 
 const linkStyle = 'flex min-h-11 items-center gap-2 rounded-control px-3 text-sm font-medium';
 
-/** At an end, only its place stays. */
+/** A link of the pager. Without an href it is invisible and keeps its space. */
 const PagerLink = ({ href, children }: { href: string | null; children: ReactNode }) =>
   href ? (
     <Link href={href} className={cx(linkStyle, 'hover:bg-sunk')}>

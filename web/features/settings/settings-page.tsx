@@ -1,8 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId, useRef, useState } from 'react';
 import { nameFault } from '../../../contract/rules.ts';
 import { api } from '../../lib/api.ts';
-import { type Settings, useCacheSettings, useSettings } from '../../lib/session.ts';
+import { type Settings, useCacheSettings, useRefreshUser, useSettings } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -196,12 +196,12 @@ function Plan({ plan }: { plan: string }) {
 
 function useSaveName(key: keyof typeof NAMES) {
   const cache = useCacheSettings();
-  const queries = useQueryClient();
+  const refreshUser = useRefreshUser();
   return useMutation({
     mutationFn: (name: string) => (key === 'name' ? api.saveProfile({ name }) : api.saveOrganisation({ organisation: name })),
-    onSuccess: (settings) => {
+    onSuccess: async (settings) => {
       cache(settings);
-      return queries.invalidateQueries({ queryKey: ['me'] });
+      if (key === 'name') await refreshUser();
     },
   });
 }

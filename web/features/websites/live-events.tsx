@@ -19,7 +19,7 @@ type Live = {
   /** Oldest first; undefined: not loaded yet. */
   events: LiveEvent[] | undefined;
   cursor: string | undefined;
-  /** The last call failed; it is tried again. */
+  /** Why the last call failed. It is tried again, except after a 4xx response other than 429. */
   error: unknown;
 };
 
