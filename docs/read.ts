@@ -13,7 +13,7 @@ export type DocValues = {
 // These two pages are also for readers of the repository, and lie beside guide/.
 const OUTSIDE_GUIDE = new Set(['cli', 'operations']);
 
-// The compiled code is in dist/docs/ and in the bundle in dist/cli/; the texts stay in docs/ of the package.
+// The bundles are in dist/cli/ and dist/server/; the texts stay in docs/ of the package.
 const textsFolder = new URL(import.meta.url.endsWith('.js') ? '../../docs/' : './', import.meta.url);
 const readText = (path: string) => readFile(new URL(path, textsFolder), 'utf8');
 
