@@ -6,6 +6,9 @@ import { defineConfig } from 'vitest/config';
  */
 const workers = { pool: 'forks', isolate: false, maxWorkers: 4 } as const;
 
+/** Bounds for a machine with other load: tests wait for conditions, and end as soon as these hold. */
+const limits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 30_000 } } } as const;
+
 /** Proves that the regular expressions of the sources take linear time. */
 const EXPRESSIONS = 'test/regular-expressions.test.ts';
 /** Starts a Patroni cluster. */
@@ -44,8 +47,7 @@ export default defineConfig({
           include: ['test/*.test.ts', 'test/cli/*.test.ts', 'test/mcp/*.test.ts'],
           exclude: ['test/{import-rules,manifests,linear-time}.test.ts', EXPRESSIONS],
           globalSetup: 'test/postgres.ts',
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          ...limits,
         },
       },
       {
@@ -56,9 +58,7 @@ export default defineConfig({
           // A browser on a busy machine may lose a click. The report has the retries.
           retry: process.env.CI ? 1 : 0,
           globalSetup: 'test/postgres.ts',
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
-          expect: { poll: { timeout: 30_000 } },
+          ...limits,
         },
       },
       {
@@ -66,8 +66,7 @@ export default defineConfig({
           name: 'templates',
           include: ['test/templates/*.test.ts'],
           globalSetup: 'test/postgres.ts',
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          ...limits,
           maxWorkers: 2,
         },
       },
@@ -76,8 +75,7 @@ export default defineConfig({
           name: 'generators',
           include: ['test/generators/*.test.ts'],
           globalSetup: 'test/postgres.ts',
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          ...limits,
           maxWorkers: 2,
         },
       },
@@ -86,8 +84,7 @@ export default defineConfig({
           name: 'clients',
           include: ['test/openid-connect/*.test.ts'],
           globalSetup: 'test/postgres.ts',
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          ...limits,
         },
       },
       {
@@ -95,8 +92,7 @@ export default defineConfig({
           name: 'deployment',
           include: ['test/deployment/*.test.ts'],
           globalSetup: 'test/postgres.ts',
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          ...limits,
           maxWorkers: 2,
         },
       },
@@ -107,8 +103,7 @@ export default defineConfig({
           include: ['test/faults/*.test.ts'],
           exclude: [TOPOLOGY],
           globalSetup: 'test/postgres.ts',
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          ...limits,
           // The long form measures times under load, which other files would increase.
           ...(process.env.FAULTS === 'full' && { maxWorkers: 1 }),
         },
@@ -118,8 +113,7 @@ export default defineConfig({
         test: {
           name: 'topology',
           include: [TOPOLOGY],
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          ...limits,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },
@@ -132,8 +126,7 @@ export default defineConfig({
           name: 'measurements',
           include: ['test/{bench,journeys}/*.measure.ts'],
           globalSetup: 'test/postgres.ts',
-          testTimeout: 120_000,
-          hookTimeout: 90_000,
+          ...limits,
         },
       },
     ],

@@ -18,6 +18,8 @@ export class Client {
   readonly origin: string;
   /** Values by name; cookies with a Path other than `/` are under `name;path`, and are sent below that path only (RFC 6265 §5.1.4). */
   cookies = new Map<string, string>();
+  /** Repeats requests that get 503, as `retryUnavailable` does: for tests of many requests without effects. */
+  retriesUnavailable = false;
   #agent: Agent;
 
   /** @param ca the certificate of the authority of an https origin, as PEM */
@@ -58,7 +60,11 @@ export class Client {
    * Sends a request to the service's port on 127.0.0.1, with the Host of the origin unless `headers` has another.
    * @param path a path, or a URL whose origin is ignored
    */
-  async send(path: string, { method = 'GET', headers = {}, body, timeoutMs = 45_000 }: RequestOptions = {}): Promise<HttpResponse> {
+  send(path: string, options: RequestOptions = {}): Promise<HttpResponse> {
+    return this.retriesUnavailable ? retryUnavailable(() => this.#send(path, options)) : this.#send(path, options);
+  }
+
+  async #send(path: string, { method = 'GET', headers = {}, body, timeoutMs = 45_000 }: RequestOptions): Promise<HttpResponse> {
     const { host, port } = new URL(this.origin);
     const cookie = this.#cookiesFor(path.replace(/^https?:\/\/[^/]+/, '').replace(/[?#].*/, ''));
     const response = await new Promise<HttpResponse>((resolve, reject) => {
@@ -117,7 +123,7 @@ export class Client {
   }
 }
 
-/** Repeats a request while it gets 503: on a busy machine concurrent requests may time out while they wait for PostgreSQL. */
+/** Repeats a request while it gets 503: on a busy machine requests may time out while they wait for PostgreSQL or the CPU. */
 export async function retryUnavailable(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
   for (;;) {
     const response = await send();

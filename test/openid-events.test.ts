@@ -91,6 +91,7 @@ describe('a sign-in by OpenID Connect', () => {
     const begun = await visit(browser, (await authorizationRequest(websiteClient(website.domain))).url);
     await requestInteractionEmail(browser, begun.interaction, email);
     const { link } = await stage.mailbox.waitFor(email);
+    await eventsOf(website.domain, 'requested', 'mail_accepted');
     await service.client().get(link);
     expect((await eventsOf(website.domain, 'wrong_browser'))[0]).toMatchObject({ email, fix: expect.any(String) });
     await visitUrl(browser, link);
@@ -109,7 +110,11 @@ describe('a sign-in by OpenID Connect', () => {
 
     const elsewhere = await authorizationRequest(client, { redirect_uri: 'https://elsewhere.example/callback' });
     await visit(service.client(), elsewhere.url);
-    const [redirect] = await eventsOf(website.domain, 'client_refused');
+    let redirect = refused;
+    await waitUntil('the second refusal is recorded', 60_000, async () => {
+      [redirect] = await eventsOf(website.domain, 'client_refused');
+      return redirect.id !== refused.id;
+    });
     expect(redirect).toMatchObject({ reason: expect.stringContaining('redirect_uri'), fix: expect.stringContaining('redirect URIs') });
     expect((await logOf('problems=true')).events.map(({ kind }) => kind)).toContain('client_refused');
   });
@@ -126,6 +131,7 @@ describe('a sign-in by OpenID Connect', () => {
     const browser = service.client();
     const begun = await visit(browser, request.url);
     await requestInteractionEmail(browser, begun.interaction, freshAddress());
+    await eventsOf(application.clientId, 'requested', 'mail_accepted');
     await decide(browser, begun.interaction, 'deny');
     await visit(browser, (await authorizationRequest(application, { scope: 'openid', response_type: 'token' })).url);
     const [refused] = await eventsOf(application.clientId, 'client_refused');

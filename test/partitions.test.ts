@@ -297,7 +297,7 @@ describe('of a running service', () => {
     expect(await occupied('tokens')).not.toContain('tokens_default');
   });
 
-  test('the verification of a token that is valid searches only the partitions of the next hour', async () => {
+  test('the verification of a token that is valid searches only the partitions of the next hour', { timeout: 180_000 }, async () => {
     const shop = await addWebsite(stage, service);
     await endFirst('tokens', day(-1));
     await createPartitions(client);
@@ -319,13 +319,15 @@ describe('of a running service', () => {
       });
       return new Map(await scans());
     };
-    const token = await visitorToken(stage, service.client(), shop);
-    const before = await settled();
-    expect((await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`)).json).toMatchObject({ valid: true });
-    const after = await settled();
-    const searched = [...after].filter(([name, number]) => number > (before.get(name) ?? 0)).map(([name]) => name);
-    expect(searched.length).toBeGreaterThan(0);
-    expect(searched).not.toContain('tokens_first');
-    expect(searched).not.toContain('tokens_default');
+    // The clean-up of every minute searches the default partition too; a verification that did so would do it every time.
+    await waitUntil('a verification searches only the partitions of the next hour', 100_000, async () => {
+      const token = await visitorToken(stage, service.client(), shop);
+      const before = await settled();
+      expect((await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`)).json).toMatchObject({ valid: true });
+      const after = await settled();
+      const searched = [...after].filter(([name, number]) => number > (before.get(name) ?? 0)).map(([name]) => name);
+      const isOnly = searched.length > 0 && !searched.includes('tokens_first') && !searched.includes('tokens_default');
+      return isOnly || `searched: ${searched.join(', ')}`;
+    });
   });
 });

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthenticator, SYNCED, VERIFIED } from './authenticator.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { allow, answerOf, begin, continueByLink, exchangeCode, follow, postForm, REDIRECT } from './oidc-client.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
 let service: Service;
@@ -119,6 +121,35 @@ describe('a sign-in with a passkey', () => {
     const { passkey } = bootOf((await client.get(`/auth?forward_url=https://${market}/`)).text);
     expect(passkey.known).toBe(true);
     expect((await signIn(client, authenticator.get(passkey.challenge))).status).toBe(200);
+  });
+
+  test('accepts one of two concurrent registrations of an address without passkeys', async () => {
+    const held = new pg.Client(stage.databaseUrl);
+    await held.connect();
+    for (let accepted = 0; accepted < 5; ) {
+      const [first, second, email] = [newBrowser(), newBrowser(), freshAddress()];
+      const credentials = [];
+      for (const client of [first, second]) credentials.push(createAuthenticator().create((await offerFor(client, email)).options));
+      const add = (client: Client, credential: object) => client.post('/api/auth/passkey/registration', { credential });
+      // Both wait for this lock, and continue at the same time.
+      await held.query('begin; lock table passkeys in share mode');
+      let isOver = false;
+      const adding = Promise.all([add(first, credentials[0]), add(second, credentials[1])]).finally(() => {
+        isOver = true;
+      });
+      await waitUntil('both wait', 30_000, async () => {
+        const [{ count }] = await stage.query('select count(*)::integer as count from pg_locks where not granted');
+        return isOver || count === 2 || `${count} wait`;
+      });
+      await held.query('commit');
+      const results = (await adding).map(({ status, json }) => json.code ?? status).sort();
+      // On a busy machine, one may have waited for too long.
+      if (results.includes('unavailable')) continue;
+      accepted += 1;
+      expect(results).toEqual([200, 'passkey_expired']);
+      expect(await stage.query('select 1 from passkeys where email = $1', [email])).toHaveLength(1);
+    }
+    await held.end();
   });
 
   test('rejects a challenge that was used: of 50 concurrent requests to two instances all but one', async () => {

@@ -48,7 +48,7 @@ describe('a sign-in email', () => {
     async (userAgent) => {
       const { text, html } = await visitorMail({ 'User-Agent': userAgent });
       expect(text).toMatch(/^Requested: .+ UTC$/m);
-      for (const part of [text, html]) expect(part).not.toMatch(/371|evil|xxx/);
+      for (const part of [text, html]) expect(part).not.toMatch(/\+371|20000000|evil\.example|x{20}/);
     },
   );
 

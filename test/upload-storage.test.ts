@@ -144,6 +144,12 @@ describe.each(['disk', 'bucket'] as const)('clean-up (%s)', (kind) => {
   });
 });
 
+test('a disk that cannot be written makes uploads unavailable', async () => {
+  const file = join(stage.dataDir, 'not a directory');
+  await writeFile(file, '');
+  await expect(diskStorage(file).put(randomUUID(), Buffer.from('icon'))).rejects.toMatchObject({ code: 'unavailable' });
+});
+
 test('the clean-up retries uploads that a failing bucket did not remove, and removes the others', async () => {
   const urls = await Promise.all(Array.from({ length: 3 }, () => begin(onDisk)));
   for (const url of urls) {

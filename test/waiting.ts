@@ -71,14 +71,16 @@ export function sleep(milliseconds: number): Promise<void> {
 }
 
 /** Below the ports that Linux uses for outgoing connections (ip_local_port_range), which could take the port. */
-const PORTS = { from: 20_000, to: 32_000 };
+const FIRST_PORT = 20_000;
+const PORTS_PER_WORKER = 2_000;
 /** Ports that this process has returned: what they are for may not listen on them yet. */
 const usedPorts = new Set<number>();
 
-/** Returns a TCP port of the loopback on which no process listens, another one at every call. */
+/** Returns a TCP port of the loopback on which no process listens, another one at every call, and none that another worker of vitest returns. */
 export async function freePort(): Promise<number> {
+  const first = FIRST_PORT + Number(process.env.VITEST_POOL_ID ?? 0) * PORTS_PER_WORKER;
   for (;;) {
-    const port = randomInt(PORTS.from, PORTS.to);
+    const port = randomInt(first, first + PORTS_PER_WORKER);
     if (usedPorts.has(port)) continue;
     const server = createServer();
     const free = await new Promise<boolean>((resolve) => {

@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Output } from '../contract/routes.ts';
+import { openDatabase } from '../server/db/database.ts';
+import { EventRecorder } from '../server/events/recorder.ts';
 import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { confirmLink, type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
@@ -159,7 +161,7 @@ describe('the events of a website', () => {
     await requestEmail(first.client(), unknown, `https://${domain}/`);
     const [, refused] = await tail.until('requested', 'mail_refused 550');
     expect(refused).toMatchObject({ email: unknown, text: 'The mail server refused the email for good (550).' });
-    stage.mailbox.behave({ kind: 'greylist', tries: 1 });
+    stage.mailbox.behave({ kind: 'greylist', tries: 100 });
     await requestEmail(first.client(), late, `https://${domain}/`);
     await tail.until('requested', 'mail_delayed 451');
     await stage.query('update outbox set expires_at = now(), due_at = now() where recipient = $1', [late]);
@@ -258,6 +260,19 @@ describe('reading', () => {
 });
 
 describe('an attacker', () => {
+  test('does not make the steps of other websites disappear: those without a row are summed up', async () => {
+    const database = openDatabase(stage.databaseUrl);
+    const recorder = new EventRecorder(database);
+    const rows = (reason: string) => stage.query('select count from website_events where domain = $1 and reason = $2', [domain, reason]);
+    for (let n = 0; n < 600; n++) await recorder.record({ domain, kind: 'token_refused', reason: `reason ${n % 60}` });
+    for (let n = 0; n < 3; n++) await recorder.record({ domain, kind: 'token_refused', reason: 'after the limit' });
+    expect([(await rows('reason 0')).length, await rows('after the limit')]).toEqual([10, []]);
+    await recorder.stop();
+    expect(await rows('after the limit')).toEqual([{ count: 3 }]);
+    expect(await rows('reason 0')).toHaveLength(10);
+    await database.close();
+  });
+
   test('adds a bounded number of rows by invalid tokens, and none for a domain that is not registered', async () => {
     // Its minute begins with the first event.
     const fresh = await stage.start(production);

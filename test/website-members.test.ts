@@ -165,7 +165,11 @@ describe('an invitation', () => {
 
   test('is limited to 20 members and invitations of a website, also for concurrent ones', async () => {
     const team = await openSite();
-    const responses = await Promise.all(Array.from({ length: 24 }, () => invite(team, freshAddress('guest'))));
+    const inviteOne = () => invite(team, freshAddress('guest'));
+    const responses: HttpResponse[] = [];
+    // Those at the limit at once. All of them at once may wait too long for a connection.
+    for (let sent = 0; sent < 16; sent++) responses.push(await inviteOne());
+    responses.push(...(await Promise.all(Array.from({ length: 8 }, inviteOne))));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(20);
     for (const response of responses.filter(({ status }) => status !== 200)) expect(codeOf(response)).toEqual([409, 'too_many']);
     expect((await team.owner.client.get(teamOf(team.site))).json).toHaveLength(21);

@@ -199,6 +199,19 @@ describe('a project whose build fails', () => {
   });
 });
 
+test('prints the output of the build on lines of its own with --verbose', async () => {
+  await project.put({ ...app, 'package.json': manifest({ build: 'echo built' }) });
+  const terminal = openTerminal(home, ['init', '--domain', 'localhost', '--yes', '--verbose'], { cwd: project.directory, rows: 200 });
+  try {
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.bytes()).toContain('Running npm run build …');
+    expect(terminal.text().split('\n')).toContain('built');
+    expect(terminal.text()).not.toContain('Running npm run build …');
+  } finally {
+    await terminal.close();
+  }
+});
+
 test('Ctrl-C during the build rolls everything back', async () => {
   const build = "node -e \"fs.writeFileSync('/tmp/emailauth-' + process.ppid, '');setTimeout(()=>{},60000)\"";
   const files = { ...app, 'package.json': manifest({ build }) };
@@ -231,6 +244,27 @@ describe('packages', () => {
     expect(await project.textAt('package.json')).toBe(projects.fastify['package.json']);
   });
 
+  test('that are removed after a failed build are announced', async () => {
+    const { type, dependencies } = JSON.parse(projects.fastify['package.json']);
+    const files = {
+      'package.json': JSON.stringify({ type, dependencies, scripts: { build: 'exit 1' } }),
+      'node_modules/x/index.js': '',
+      'bin/npm': '#!/bin/sh\ncase "$*" in *build*) exit 1;; esac\n',
+    };
+    await project.put(files);
+    execFileSync('chmod', ['755', join(project.directory, 'bin/npm')]);
+    const env = { PATH: `${join(project.directory, 'bin')}:${process.env.PATH}` };
+    const terminal = openTerminal(home, ['init', '--domain', 'localhost', '--yes'], { cwd: project.directory, env });
+    try {
+      expect(await terminal.exited).toBe(1);
+      expect(terminal.bytes()).toContain('Rolling back: running npm');
+      expect(terminal.text()).not.toContain('Rolling back');
+      expect(await project.files()).toEqual(files);
+    } finally {
+      await terminal.close();
+    }
+  });
+
   test('that are installed are removed by --undo', async () => {
     const before = projects.fastify['package.json'];
     const ran = await withTool('echo "$@" >> npm.log; mkdir -p node_modules/x; echo "{}" > package-lock.json; echo "{ }" > package.json');
@@ -254,6 +288,13 @@ describe('routes of the project', () => {
     const other = await init('--no-verify', '--login-path', '/sign-in');
     expect(other.exitCode).toBe(0);
     expect(other.json().next.join()).toContain('/sign-in');
+  });
+
+  test('a page of the project is kept, and the remark names the login path', async () => {
+    await project.put({ 'public/index.html': '<h1>Shop</h1>' });
+    const ran = await init('--no-verify', '--no-install', '--login-path', '/sign-in');
+    expect(ran.exitCode).toBe(0);
+    expect(ran.json().next).toContain('Your public/index.html is unchanged: link to `/sign-in` in it.');
   });
 
   test('at /account are kept', async () => {

@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_ICON_BYTES } from '../../contract/limits.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { jpeg, plainPng, png, pngOfBytes } from '../images.ts';
 import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { waitUntil } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
@@ -109,11 +111,23 @@ test('shows the upload progress in a terminal and clears it, unless --quiet', as
   await quiet.close();
 });
 
+test('the upload progress stays on one line of a narrow terminal', async () => {
+  const name = `${'書'.repeat(30)}.png`;
+  await writeFile(join(home.directory, name), pngOfBytes(MAX_ICON_BYTES));
+  const terminal = openTerminal(home, ['sites', 'update', await added(), '--icon', name], { columns: 40 });
+  expect(await terminal.exited).toBe(0);
+  expect(terminal.bytes()).toContain('書…');
+  expect(terminal.text()).not.toContain('書');
+  await terminal.close();
+});
+
 describe('a malicious service', () => {
   let elsewhere: Server;
   let hostile: Server;
   let asked: string[] = [];
   let host: string;
+  /** The uploads that the service does not read. */
+  const uploads: IncomingMessage[] = [];
   const NASTY = 'shop.example\x1b]0;owned\x07\x9b31m\r\u202e';
   const SITE = {
     id: '0198c0de-0000-7000-8000-000000000000',
@@ -142,7 +156,8 @@ describe('a malicious service', () => {
       if (call === 'GET /api/websites') response.end(JSON.stringify([{ ...SITE, domain: 'shop.example', displayDomain: NASTY, proof }]));
       else if (call === 'GET /api/websites/figures') response.end('[]');
       else if (call === 'POST /api/objects/upload') response.end(JSON.stringify({ uploadURL: `${other}/take/it?signature=1` }));
-      else if (request.method === 'PUT') request.resume();
+      else if (request.headers['content-type'] === 'image/jpeg') Readable.from(endless()).pipe(response);
+      else if (request.method === 'PUT') uploads.push(request);
       else response.writeHead(422).end(JSON.stringify({ error: NASTY, code: 'not_proven', hint: NASTY }));
     });
     host = await open(hostile);
@@ -162,8 +177,17 @@ describe('a malicious service', () => {
     }
   });
 
+  test('cannot fill the memory with its response to an upload', async () => {
+    const ran = await home.run(['sites', 'add', 'new.example', '--icon', 'photo.jpeg', '--host', host]);
+    expect([ran.exitCode, ran.stderr]).toEqual([8, expect.stringContaining(`The icon did not reach ${host}.`)]);
+  });
+
   test('cannot redirect an upload; Ctrl-C ends a stuck upload with 2', async () => {
-    const terminal = openTerminal(home, ['sites', 'add', 'new.example', '--icon', 'logo.png', '--host', host]);
+    const terminal = openTerminal(home, ['sites', 'add', 'new.example', '--icon', 'large.png', '--host', host]);
+    // The progress is that of the connection: large.png does not fit into its buffers.
+    await terminal.waitFor(/ [1-9]\d? %/);
+    await waitUntil('the upload has begun', 30_000, () => uploads.length > 0);
+    uploads[0].resume();
     await terminal.waitFor('100 %');
     terminal.type(KEYS.interrupt);
     expect(await terminal.exited).toBe(2);
@@ -173,3 +197,7 @@ describe('a malicious service', () => {
     await terminal.close();
   });
 });
+
+function* endless(): Generator<string> {
+  for (;;) yield ' '.repeat(16_384);
+}

@@ -1,4 +1,5 @@
-import { spawn } from '@lydell/node-pty';
+import { readSync } from 'node:fs';
+import { type IPty, spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import { waitUntil } from '../waiting.ts';
 import { entry, type Home } from './command.ts';
@@ -60,12 +61,16 @@ export function openProgram(
   }: { columns?: number; rows?: number; env?: Record<string, string>; cwd?: string } = {},
 ): Terminal {
   const display = new xterm.Terminal({ cols: columns, rows, scrollback: 2_000, allowProposedApi: true });
-  const child = spawn(program, args, { name: env.TERM ?? 'xterm-256color', cols: columns, rows, cwd, env: { ...home.env, ...env } });
-  let bytes = '';
-  child.onData((data) => {
-    bytes += data;
+  const name = env.TERM ?? 'xterm-256color';
+  const child = spawn(program, args, { name, cols: columns, rows, cwd, env: { ...home.env, ...env }, encoding: null }) as RawPty;
+  const output: Buffer[] = [];
+  const show = (data: Buffer) => {
+    output.push(data);
     display.write(data);
-  });
+  };
+  child.on('data', show);
+  // After the hangup, libuv ends the stream at the first short read, and a terminal returns at most 4095 bytes to a read.
+  child.on('end', () => readRest(child.fd).forEach(show));
   // Responds to queries of the program, such as the position of the cursor.
   display.onData((data) => child.write(data));
   let ended = false;
@@ -85,7 +90,7 @@ export function openProgram(
   return {
     screen,
     text,
-    bytes: () => bytes,
+    bytes: () => Buffer.concat(output).toString(),
     type: (keys) => child.write(keys),
     waitFor: (wanted, milliseconds = 45_000) =>
       waitUntil(`the terminal shows ${wanted}`, milliseconds, () => {
@@ -115,4 +120,28 @@ export function openProgram(
       display.dispose();
     },
   };
+}
+
+/** What node-pty has beyond its types: the events of the stream of the terminal, and its file descriptor. */
+type RawPty = IPty & {
+  readonly fd: number;
+  on(event: 'data', listener: (data: Buffer) => void): void;
+  on(event: 'end', listener: () => void): void;
+};
+
+/** Returns what a terminal still holds after its program has ended. */
+function readRest(fd: number): Buffer[] {
+  const chunks: Buffer[] = [];
+  for (;;) {
+    const chunk = Buffer.alloc(4096);
+    let length = 0;
+    try {
+      length = readSync(fd, chunk);
+    } catch (error) {
+      // Linux reports the end as EIO, macOS by no bytes.
+      if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error;
+    }
+    if (length === 0) return chunks;
+    chunks.push(chunk.subarray(0, length));
+  }
 }

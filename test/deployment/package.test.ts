@@ -52,7 +52,7 @@ test('emailauth contains the command, the templates and the documentation only',
 
 test('emailauth-server contains the service, the pages and the versions of its packages', async () => {
   const files = await filesIn(installed.serverPackage);
-  const others = files.filter((path) => !/^(?:dist\/(?:contract|diagnostics|docs|mcp|server|templates|web)\/|docs\/)/.test(path));
+  const others = files.filter((path) => !/^(?:dist\/(?:server|templates|web)\/|docs\/)/.test(path));
   expect(others.sort()).toEqual(['LICENSE', 'README.md', 'npm-shrinkwrap.json', 'package.json']);
   expect(files.filter((path) => /\.(?:map|ts|tsx)$|\.test\./.test(path) && !path.startsWith('dist/templates/'))).toEqual([]);
   for (const path of [

@@ -68,7 +68,9 @@ template(name="fields" type="string" string="%pri%|%hostname%|%app-name%|%msgid%
     },
     async messages(): Promise<SyslogMessage[]> {
       const text = existsSync(at('messages')) ? await readFile(at('messages'), 'utf8') : '';
+      // The last line may be written only in part.
       return text
+        .slice(0, text.lastIndexOf('\n') + 1)
         .split('\n')
         .filter((line) => line.includes('emailauth@32473'))
         .map(parseMessage);

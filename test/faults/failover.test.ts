@@ -158,8 +158,11 @@ test('moves all connections from a demoted primary to the promoted one and loses
   const kept = new Set((await onStandby('select email from sign_in_attempts')).map(({ email }) => email));
   expect(acknowledged.filter((email) => !kept.has(email))).toEqual([]);
   expect((await client.post('/api/websites', { domain: 'promoted.example' })).status).toBe(200);
-  const names = await onStandby("select distinct application_name as name from pg_stat_activity where application_name like 'emailauth%'");
-  expect(names.map(({ name }) => name).sort()).toEqual(['emailauth', 'emailauth-core', 'emailauth-jobs', 'emailauth-serving']);
+  await waitUntil('all connections lead to the promoted server', 30_000, async () => {
+    const rows = await onStandby("select distinct application_name as name from pg_stat_activity where application_name like 'emailauth%'");
+    const names = rows.map(({ name }) => name).sort();
+    return names.join() === 'emailauth,emailauth-core,emailauth-jobs,emailauth-serving' || names.join();
+  });
   await waitWithin('the promoted server has the locks', RECOVERY_MS, ping(service), async () => {
     const locks = await onStandby("select from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted");
     return locks.length > 0;

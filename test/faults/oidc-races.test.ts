@@ -31,9 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Sends RACERS concurrent requests to both instances. @returns the successful responses; the others are `invalid_grant` */
-async function race(run: (client: Client) => Promise<HttpResponse>): Promise<HttpResponse[]> {
+/**
+ * Sends RACERS concurrent requests to both instances.
+ * @returns the successful responses; the others are `invalid_grant`. Null when a busy machine did not respond to all of them in time
+ */
+async function race(run: (client: Client) => Promise<HttpResponse>): Promise<HttpResponse[] | null> {
   const responses = await Promise.all(Array.from({ length: RACERS }, (_, racer) => run(clients[racer % 2])));
+  if (responses.some(({ status }) => status === 503)) return null;
   for (const response of responses) if (response.status !== 200) expectOauthError(response, 'invalid_grant');
   return responses.filter(({ status }) => status === 200);
 }
@@ -42,6 +46,10 @@ test(`an authorization code is exchanged once for ${RACERS} concurrent requests,
   for (let round = 0; round < ROUNDS; round++) {
     const { request, callback } = await authorizeAt(stage, service, app);
     const winners = await race((client) => exchangeCode(client, request, callback));
+    if (!winners) {
+      round--;
+      continue;
+    }
     expect(winners).toHaveLength(1);
     // The code was used twice, so it may have been stolen: its token is worthless.
     expectOauthError(await userinfo(clients[1], winners[0].json.access_token), 'invalid_token', 401);
@@ -55,6 +63,10 @@ test(`a refresh token is used once for ${RACERS} concurrent requests, ${ROUNDS} 
     const changes = { scope: 'openid email offline_access', prompt: 'consent' };
     const { tokens } = await signInAt(stage, service, app, { changes });
     const winners = await race((client) => refresh(client, app, tokens.refresh_token));
+    if (!winners) {
+      round--;
+      continue;
+    }
     expect(winners).toHaveLength(1);
     for (const token of [tokens.refresh_token, winners[0].json.refresh_token])
       expectOauthError(await refresh(clients[0], app, token), 'invalid_grant');

@@ -7,7 +7,7 @@ import { ProviderKeys } from '../../server/oidc/keys.ts';
 import { SecretKeys } from '../../server/secrets.ts';
 import { openAuthenticator } from '../authenticator.ts';
 import { type Home, openHome } from '../cli/command.ts';
-import type { Client } from '../client.ts';
+import { type Client, retryUnavailable } from '../client.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { png } from '../images.ts';
 import {
@@ -147,7 +147,10 @@ test('passkeys, and challenges of before, stay valid while SECRET_KEY is replace
   await before.stop();
   const during = await start({ ...ROTATING, PUBLIC_URL: before.url });
   const credential = authenticator.create(options);
-  const created = await at(during, browser).post('/api/auth/passkey/registration', { credential, forward_url });
+  // The first use of passkeys loads their packages, which on a busy machine may take longer than a request may.
+  const registered = at(during, browser);
+  const created = await retryUnavailable(() => registered.post('/api/auth/passkey/registration', { credential, forward_url }));
+  expect([created.status, created.text]).toEqual([200, expect.anything()]);
   expect(tokenOf(created.json.redirectUrl)).toMatch(/./);
   expect(await signIn(at(during, waiting), challenge)).toBe(200);
   const last = await challengeFor(at(during, browser));

@@ -175,12 +175,15 @@ test('reports what cannot be saved or loaded and offers a retry', async () => {
   await dialog().getByRole('alert').getByText('The service is not available.').waitFor();
   await inDialog('Cancel').click();
   await page.unrouteAll();
+  // Every three seconds, the page would try again by itself.
+  await page.route('**/readyz', (route) => route.abort());
   await page.route('**/api/clients', (route) => route.abort());
   await page.reload();
   await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
-  await page.unrouteAll();
+  await page.unroute('**/api/clients');
   await button('Try again').click();
   await heading(page, 'Diary');
+  await page.unrouteAll();
 });
 
 test('deletes an application after its name was typed', async () => {

@@ -65,10 +65,12 @@ test('reports connections that cannot be loaded or revoked, and offers a retry',
   const page = await context.newPage();
   await signInToPortal(scene, page, email);
   await connect(context, email);
+  // Every three seconds, the page would try again by itself.
+  await page.route('**/readyz', (route) => route.abort());
   await page.route('**/api/user/connections', (route) => route.abort());
   await page.goto(`${scene.service.url}/dashboard/settings`);
   await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
-  await page.unrouteAll();
+  await page.unroute('**/api/user/connections');
   await button(page, 'Try again').click();
   await page.route('**/api/user/connections/*', (route) =>
     route.fulfill({ status: 503, json: { error: 'The service is not available.' } }),

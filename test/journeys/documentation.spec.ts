@@ -83,6 +83,8 @@ test('reports an unknown page and loads a text again that could not be loaded', 
   await heading(page, '404 Page Not Found');
 
   const other = await (await scene.newBrowser()).newPage();
+  // Every three seconds, the page would try again by itself.
+  await other.route('**/readyz', (route) => route.abort());
   await other.route('**/assets/doc-security-*', (route) => route.abort());
   await other.goto(scene.service.url + docPath('security'));
   await other.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();

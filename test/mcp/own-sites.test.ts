@@ -124,5 +124,10 @@ test('explains the sign-ins of a website, newest first, with what is missing or 
   expect((await succeeding(mine, 'explain_sign_in', { domain })).response.summary).toContain('exchanged its code');
   expect(await failing(mine, 'explain_sign_in', { domain: await addWebsite(other) })).toContain('is not one of your websites');
   expect(await failing(mine, 'explain_sign_in', { domain, since: '8d' })).toContain('since');
+  await stage.query(
+    "insert into audit_log (action, email, domain) select 'sign_in_requested', 'ann@mail.example', $1 from generate_series(1, 4200)",
+    [domain],
+  );
+  expect(await failing(mine, 'explain_sign_in', { domain })).toContain('There are too many events in the last 1h.');
   await expect(callTool(nobodys, 'explain_sign_in', { domain })).rejects.toThrow('not signed in');
 });

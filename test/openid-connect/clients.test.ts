@@ -110,7 +110,7 @@ describe.each(stockClients.filter(({ available }) => available()))('$name', ({ i
     await disconnect(email);
     const { error } = (await app.refresh?.(page, app.url)) ?? {};
     // Apache shows a name of its own, and logs that of the service.
-    expect(error === 'refresh_failed' ? app.site.output() : error).toContain('invalid_grant');
+    await expect.poll(() => (error === 'refresh_failed' ? app.site.output() : error), { timeout: 30_000 }).toContain('invalid_grant');
   });
 
   test('signs the visitor out of the service', async () => {

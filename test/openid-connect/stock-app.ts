@@ -5,8 +5,13 @@ import { installPinned } from '../pinned-packages.ts';
 import { launch, type RunningSite } from '../templates/site.ts';
 import type { StockClient } from './stock-client.ts';
 
-/** The npm packages of all apps, in one directory of the user's cache. */
-export const stockPackages = () => installPinned(join(import.meta.dirname, 'packages'), 'openid-connect');
+let packages: Promise<string> | undefined;
+
+/** Returns the directory with the npm packages of all apps, in the user's cache; the first call installs them. */
+export function stockPackages(): Promise<string> {
+  packages ??= installPinned(join(import.meta.dirname, 'packages'), 'openid-connect');
+  return packages;
+}
 
 /** What an operator pastes into an app. */
 export type AppSettings = { issuer: string; clientId: string; clientSecret: string; port: number; caFile: string };

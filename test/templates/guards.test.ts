@@ -11,7 +11,7 @@ import { WORDPRESS_ADMIN } from './recipes/wordpress-starter.ts';
 import { makeSite, type RunningSite, type Site } from './site.ts';
 
 /** Making a site takes its time on a slow machine. */
-const MAKING = 240_000;
+const MAKING = 540_000;
 
 let stage: Stage;
 let service: Service;

@@ -5,7 +5,7 @@ import type { Recipe } from './recipe.ts';
 import { recipes } from './recipes/all.ts';
 import { makeSite, type RunningSite, type Site } from './site.ts';
 
-const MAKING = 240_000;
+const MAKING = 540_000;
 
 /**
  * Apps with sessions of their own: "/cart" stores a value in the session, "/" shows it. Each has a name for its cookie that no

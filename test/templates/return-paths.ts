@@ -5,7 +5,7 @@ import { freshAddress, openLink, requestEmail } from '../sign-ins.ts';
 import { type Recipe, titled } from './recipe.ts';
 import { makeSite, type RunningSite, type Site } from './site.ts';
 
-const MAKING = 240_000;
+const MAKING = 540_000;
 
 /** Paths that browsers would resolve to another website, or that are not paths. */
 const FOREIGN = [

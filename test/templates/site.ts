@@ -105,7 +105,7 @@ const linkModules = (directory: string) => symlink(join(import.meta.dirname, '..
 
 async function build(recipe: Recipe, directory: string) {
   const [program, ...args] = recipe.build ?? [];
-  await run(program, args, { cwd: directory, env: environment(recipe, 0), timeout: 180_000, maxBuffer: 2 ** 26 }).catch((error) => {
+  await run(program, args, { cwd: directory, env: environment(recipe, 0), timeout: 480_000, maxBuffer: 2 ** 26 }).catch((error) => {
     throw new Error(`${recipe.id} could not be built: ${error.message}\n${error.stdout}`);
   });
 }
@@ -146,7 +146,7 @@ export async function launch(
     running.delete(child);
   };
   try {
-    await waitUntil(`${recipe.id} responds`, 60_000, async () => {
+    await waitUntil(`${recipe.id} responds`, 150_000, async () => {
       if (child.exitCode !== null) throw new Error(`${recipe.id} ended. It wrote:\n${output}`);
       const response = await new Client(url).get(page).catch(() => null);
       return response?.status === 200 || `It wrote:\n${output}`;

@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { waitUntil } from '../waiting.ts';
+import { type Home, openHome } from './command.ts';
+import { openFakeService } from './fake-service.ts';
+import { openProject, type Project, projects } from './project.ts';
+import { KEYS, openTerminal, type Terminal } from './terminal.ts';
+
+let home: Home;
+let project: Project;
+beforeEach(async () => {
+  home = await openHome('http://127.0.0.1:1');
+  project = await openProject();
+});
+afterEach(async () => {
+  await project.remove();
+  await home.close();
+});
+
+function open(args: string[], env: Record<string, string> = {}): Terminal {
+  const terminal = openTerminal(home, args, { cwd: project.directory, rows: 80, env });
+  onTestFinished(() => terminal.close());
+  return terminal;
+}
+
+const init = (...args: string[]) => ['init', '--no-install', '--no-verify', ...args];
+
+describe.each(['xterm-256color', 'dumb'])('SIGTERM with TERM=%s', (TERM) => {
+  test.each([
+    ['a text', ['login'], /Your email address/],
+    ['a secret', ['verify'], /Token \(this uses it up\)/],
+    ['a choice', init(), /Which domain is it for\?/],
+    ['a confirmation', init('--domain', 'localhost'), /Write these \d files/],
+  ])('ends a prompt for %s with exit code 2, and nothing is changed', async (_, args, prompt) => {
+    await project.put(projects.express);
+    const terminal = open(args, { TERM });
+    await terminal.waitFor(prompt);
+    terminal.signal('SIGTERM');
+    expect(await terminal.exited).toBe(2);
+    expect(terminal.text()).toContain('Cancelled; nothing was changed.');
+    expect(terminal.bytes().lastIndexOf('\x1b[?25l')).toBeLessThanOrEqual(terminal.bytes().lastIndexOf('\x1b[?25h'));
+    expect(await project.everything()).toEqual(projects.express);
+  });
+});
+
+test('Ctrl-C at a plain prompt cancels', async () => {
+  await project.put(projects.express);
+  const terminal = open(init('--domain', 'localhost'), { TERM: 'dumb' });
+  await terminal.waitFor('[y/N]');
+  terminal.type(KEYS.interrupt);
+  expect(await terminal.exited).toBe(2);
+  expect(terminal.text()).toContain('Cancelled; nothing was changed.');
+});
+
+test('a hidden plain prompt takes what is typed', async () => {
+  const service = await openFakeService((_, response) => response.writeHead(500).end());
+  onTestFinished(() => service.close());
+  const terminal = open(['verify', '--host', service.url], { TERM: 'dumb' });
+  await terminal.waitFor('Token (this uses it up)');
+  terminal.type(`wrong${KEYS.backspace}${KEYS.enter}`);
+  expect(await terminal.exited).not.toBe(2);
+  expect(service.count()).toBeGreaterThan(0);
+  expect(terminal.text()).not.toContain('wron');
+});
+
+test('logout keeps the sign-in when it is interrupted while the service hangs', async () => {
+  const service = await openFakeService(() => {});
+  onTestFinished(() => service.close());
+  const credential = { email: 'ann@example.com', token: 'token', expiresAt: new Date(Date.now() + 3_600_000).toISOString() };
+  const directory = join(home.env.XDG_CONFIG_HOME, 'emailauth');
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'credentials.json'), JSON.stringify({ default: { [service.url]: credential } }));
+
+  const terminal = open(['logout', '--host', service.url]);
+  await waitUntil('the service is asked', 30_000, () => service.count() > 0);
+  terminal.type(KEYS.interrupt);
+  expect(await terminal.exited).toBe(2);
+  expect(terminal.text()).not.toContain('Signed out');
+  const whoami = open(['whoami', '--host', service.url]);
+  await waitUntil('the service is asked with the sign-in', 30_000, () => service.count() > 1);
+  whoami.signal('SIGTERM');
+  await whoami.exited;
+});
+
+test('init --undo that is interrupted during the package manager can be repeated', async () => {
+  const tool = join(project.directory, 'bin/npm');
+  const install = (other: string) => `#!/bin/sh\ncase "$*" in *fastify-plugin*) ;; *) ${other};; esac\n`;
+  await project.put({ ...projects.fastify, 'node_modules/x/index.js': '', 'bin/npm': install('touch started; sleep 60') });
+  await chmod(tool, 0o755);
+  const env = { PATH: `${join(project.directory, 'bin')}:${home.env.PATH}` };
+  const run = (...args: string[]) => home.run(['init', ...args, '--yes', '--json'], { cwd: project.directory, env });
+  expect((await run('--domain', 'localhost')).exitCode).toBe(0);
+
+  const terminal = open(['init', '--undo', '--yes'], env);
+  await waitUntil('the package manager runs', 30_000, () => existsSync(join(project.directory, 'started')));
+  terminal.type(KEYS.interrupt);
+  expect(await terminal.exited).toBe(2);
+  expect(terminal.text()).toContain('packages may be left');
+  expect(terminal.text()).not.toContain('The integration is removed');
+
+  await writeFile(tool, install('touch removed'));
+  expect((await run('--undo')).exitCode).toBe(0);
+  expect(existsSync(join(project.directory, 'removed'))).toBe(true);
+  expect((await run('--undo')).exitCode).toBe(5);
+});
