@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
 import { waitUntil } from '../test/waiting.ts';
 import { startApp } from './local-processes.ts';
@@ -43,6 +45,40 @@ test('does not take another program for the app, which listens at a usual port b
   } finally {
     await app.stop();
   }
+});
+
+test('does not start an app at the port of one that another process of `emailauth` starts', { timeout: 60_000 }, async () => {
+  const root = mkdtempSync(join(tmpdir(), 'emailauth-app-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const claimed = await freePort();
+  writeFileSync(join(root, '.env'), `SITE_URL=http://localhost:${claimed}\n`);
+  writeFileSync(join(root, 'app.mjs'), SLOW_APP);
+  writeFileSync(join(root, 'seen'), '');
+  const claim = `import { claimPort } from './cli/ports.ts'; console.log(claimPort(${claimed})); process.stdin.resume();`;
+  const other = execa(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', claim], { reject: false });
+  onTestFinished(() => {
+    other.kill('SIGKILL');
+    for (const { pid } of [process, other]) rmSync(join(tmpdir(), `emailauth-port-${claimed}-${pid}`), { force: true });
+  });
+  const [written] = await once(other.stdout, 'data');
+  expect(String(written)).toBe('true\n');
+  const start = () =>
+    startApp({
+      root,
+      command: { run: [process.execPath, 'app.mjs'] },
+      service: 'http://localhost:1',
+      env: { PATH: process.env.PATH },
+      signal: new AbortController().signal,
+    });
+
+  const app = await start();
+  await app.stop();
+  expect(app.url).not.toBe(`http://localhost:${claimed}`);
+  other.kill('SIGKILL');
+  await other;
+  const again = await start();
+  await again.stop();
+  expect(again.url).toBe(`http://localhost:${claimed}`);
 });
 
 test('rejects an app whose build fails, and does not start it', async () => {

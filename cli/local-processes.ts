@@ -7,7 +7,7 @@ import { isThisMachine } from '../contract/rules.ts';
 import { type AppCommand, readEnvFile } from './app-sources.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { freePort, isFree } from './ports.ts';
+import { claimPort, freePort, isFree } from './ports.ts';
 import { lastLines, type ProcessGroup, runProgram, startGroup } from './process-group.ts';
 
 /** An app that runs for a check. */
@@ -97,11 +97,12 @@ async function build(command: readonly [string, ...string[]], options: AppOption
   if (!ok) throw await appFailed('The build failed.', output);
 }
 
-/** Returns the port of SITE_URL, as far as it is on this machine and free, else a free one. */
+/** Returns the port of SITE_URL if it is on this machine, free, and not that of another app that `emailauth` starts; else a free one. */
 async function preferredPort(siteUrl: string | undefined, service: string): Promise<number> {
   if (siteUrl && URL.canParse(siteUrl)) {
     const { hostname, port, origin } = new URL(siteUrl);
-    if (hostname === 'localhost' && port && origin !== service && (await isFree(Number(port)))) return Number(port);
+    const isUsable = hostname === 'localhost' && port && origin !== service && claimPort(Number(port));
+    if (isUsable && (await isFree(Number(port)))) return Number(port);
   }
   return freePort();
 }

@@ -1,4 +1,7 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const MAX_PORT = 65_535;
 
@@ -20,6 +23,32 @@ export function isFree(port: number): Promise<boolean> {
     // On all addresses, so that it fails where a program listens on one of them.
     server.listen(port, () => server.close(() => resolve(true)));
   });
+}
+
+/**
+ * Claims a free port for an app that is started next, until this process ends, so that two processes of `emailauth` do not start
+ * their apps at one port. Each writes a file with its process id first and then looks for those of others.
+ * @returns false when another running process has the claim
+ */
+export function claimPort(port: number): boolean {
+  const prefix = `emailauth-port-${port}-`;
+  const file = join(tmpdir(), `${prefix}${process.pid}`);
+  const remove = () => rmSync(file, { force: true });
+  writeFileSync(file, '');
+  const pids = readdirSync(tmpdir()).flatMap((name) => (name.startsWith(prefix) ? [Number(name.slice(prefix.length))] : []));
+  const isClaimed = pids.some((pid) => pid !== process.pid && isRunning(pid));
+  if (isClaimed) remove();
+  else process.once('exit', remove);
+  return !isClaimed;
+}
+
+/** Whether a process runs; one of another user too. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /** Returns the first free port above another one that is suitable; the one above it when there is none. */
