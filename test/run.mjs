@@ -4,6 +4,10 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+
+/** Characters of the message of a failed test that the summary repeats. */
+const MAX_MESSAGE = 4_000;
 
 const isProject = (argument) => argument.startsWith('--project=');
 const selected = process.argv.filter(isProject).map((argument) => argument.slice('--project='.length));
@@ -16,12 +20,12 @@ const code = await runVitest(file);
 const result = await readFile(file, 'utf8').then(JSON.parse, () => null);
 await rm(directory, { recursive: true, force: true });
 
-const names = namesOfFailures(result);
+const failures = failuresOf(result);
 const passed = result?.numPassedTests ?? 0;
 // A run without failed tests fails as well when it has an unhandled error or no report.
-const failed = code !== 0 || !result ? Math.max(1, names.length) : names.length;
+const failed = code !== 0 || !result ? Math.max(1, failures.length) : failures.length;
 // Repeated here because a reader of a long log starts at its end.
-for (const name of names) console.log(`FAILED ${name}`);
+for (const { name, message } of failures) console.log(`FAILED ${name}\n${message.slice(0, MAX_MESSAGE).replace(/^/gm, '  ')}`);
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
@@ -40,11 +44,18 @@ function runVitest(file) {
   });
 }
 
-/** Returns the names of failed tests, and the messages of files that failed before their tests started. */
-function namesOfFailures(result) {
+/** Returns the failed tests, and the files that failed before their tests started, with their messages. */
+function failuresOf(result) {
   return (result?.testResults ?? []).flatMap((file) => {
+    const path = relative(process.cwd(), file.name);
     const failed = file.assertionResults.filter((test) => test.status === 'failed');
-    const names = failed.length > 0 ? failed.map((test) => `> ${test.fullName}`) : file.status === 'failed' ? [file.message] : [];
-    return names.map((name) => `${relative(process.cwd(), file.name)} ${name}`);
+    if (failed.length === 0) return file.status === 'failed' ? [{ name: path, message: file.message }] : [];
+    return failed.map((test) => ({ name: `${path} > ${test.fullName}`, message: messageOf(test.failureMessages) }));
   });
+}
+
+/** Joins the messages of a failed test, without the lines of the stack that are in packages. */
+function messageOf(messages) {
+  const lines = stripVTControlCharacters(messages.join('\n')).split('\n');
+  return lines.filter((line) => !/^ +at .*\/node_modules\//.test(line)).join('\n');
 }
