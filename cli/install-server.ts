@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Context } from './command.ts';
 import { CommandError, cancelled, EXIT } from './exit.ts';
 import { installDirectory, modulesIn, SERVER_PACKAGE, version, versionIn } from './installation.ts';
-import { toSpawn } from './process-group.ts';
+import { isRunning, toSpawn } from './process-group.ts';
 import { requireConfirmation } from './prompts.ts';
 
 /** What npm installs instead of the package in the registry: an absolute path, a URL or a name with a version. */
@@ -77,14 +77,6 @@ async function removeLeftovers(target: string): Promise<void> {
     const [, pid] = /^\.(\d+)\.\w+$/.exec(name.slice(basename(target).length)) ?? [];
     if (!name.startsWith(basename(target)) || !pid || isRunning(Number(pid))) continue;
     await rm(join(dirname(target), name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

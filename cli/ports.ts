@@ -2,6 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isRunning } from './process-group.ts';
 
 const MAX_PORT = 65_535;
 
@@ -40,15 +41,6 @@ export function claimPort(port: number): boolean {
   if (isClaimed) remove();
   else process.once('exit', remove);
   return !isClaimed;
-}
-
-/** Whether a process runs; one of another user too. */
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** Returns the first free port above another one that is suitable; the one above it when there is none. */

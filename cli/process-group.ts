@@ -132,6 +132,15 @@ function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals): void {
   }
 }
 
+/** Whether a process runs, also one of another user. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
 /** Returns the last lines of an output, without colors and empty lines. */
 export function lastLines(output: string, count: number): string {
   const lines = stripVTControlCharacters(output).replaceAll('\r', '').split('\n');
