@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { deployFolder, run } from './tools.ts';
 
 const repository = join(deployFolder, '../..');
-/** The base of the Dockerfile, `node:20-bookworm-slim`, is this Debian with Node.js in /usr/local. */
+/** The base of the Dockerfile, `node:24-bookworm-slim`, is this Debian with Node.js in /usr/local. */
 const SUITE = 'bookworm';
 const cache = join(homedir(), '.cache/emailauth');
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
