@@ -9,7 +9,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createLocalJWKSet, decodeProtectedHeader } from 'jose';
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ACCOUNTS_PATH, ISSUANCE_PATH } from '../../server/email-verification/issuer.ts';
 import { type FindKey, splitToken } from '../../server/email-verification/token.ts';
 import { verifyToken } from '../../server/email-verification/verify-token.ts';
@@ -226,9 +226,11 @@ test('Chromium signs in at a website of another service with the token of this o
 }) => {
   if (!browser) return skip(missing);
   const other = await openStage();
+  onTestFinished(() => other.close());
   const port = await freePort();
   const relying = await other.start({ EVP: 'on', DNS_SERVERS: names.address, PUBLIC_URL: `http://127.0.0.1:${port}`, PORT: String(port) });
   const website = await openTestWebsite(relying.url);
+  onTestFinished(() => website.close());
   const page = await (await browser.newContext()).newPage();
   const email = freshAddress().replace(/@.*/, '@team.example');
   await signInAtIssuer(page, email, localUrl);
@@ -238,6 +240,4 @@ test('Chromium signs in at a website of another service with the token of this o
   await heading(page, `Hello ${email}`);
   const actions = await other.query('select action from audit_log where email = $1 order by id', [email]);
   expect(actions.map(({ action }) => action)).toEqual(['signed_in_verified_email', 'token_verified']);
-  await website.close();
-  await other.close();
 });
