@@ -49,6 +49,19 @@ test('links the guide, the pages and their sections', async () => {
   await heading(page, 'AI assistants');
 });
 
+test('shows a page at a fragment that cannot be decoded, and scrolls to one that is percent-encoded', async () => {
+  const page = await open(`${docPath('quick-start')}#100%`);
+  // The last part, which is rendered before the page scrolls.
+  await heading(page, 'Test it');
+  await pagesNav(page).getByRole('link', { name: 'Test it' }).click();
+  await page.waitForURL(`**${docPath('quick-start')}#test-it`);
+  await heading(page, 'Test it');
+
+  const encoded = await open(`${docPath('troubleshooting')}#bad%5Fforward_url`);
+  await evaluates(encoded, "document.getElementById('bad_forward_url')?.getBoundingClientRect().top < innerHeight / 2", true);
+  await evaluates(encoded, 'scrollY > 0', true);
+});
+
 test('copies and opens a page as the Markdown that assistants get, and copies code alone', async () => {
   const page = await open(docPath('quick-start'));
   const twin = (await scene.service.client().get(markdownPath('quick-start'))).text;

@@ -32,7 +32,7 @@ function Article({ page: { slug, title, description } }: { page: Page }) {
   const isComplete = text !== undefined && parts === text.parts;
   // The text is rendered after the browser has tried to scroll to the fragment of the URL.
   useEffect(() => {
-    if (isComplete) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+    if (isComplete) targetOf(location.hash.slice(1))?.scrollIntoView();
   }, [isComplete]);
 
   return (
@@ -62,6 +62,15 @@ function Article({ page: { slug, title, description } }: { page: Page }) {
       </article>
     </div>
   );
+}
+
+/** Returns the element that a fragment of a URL names, as it is or percent-encoded; null for none, or one that cannot be decoded. */
+function targetOf(fragment: string): HTMLElement | null {
+  try {
+    return document.getElementById(fragment) ?? document.getElementById(decodeURIComponent(fragment));
+  } catch {
+    return null;
+  }
 }
 
 const NONE: DocText['parts'] = [];
