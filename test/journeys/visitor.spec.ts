@@ -130,6 +130,36 @@ describe('a visitor of a website', () => {
     expect((await mailFor(email)).html).toContain('lang="ru"');
   });
 
+  test.each([
+    ['the sign-in page', (scene: Scene) => scene.shop.signInUrl('en'), 'welcome'],
+    ['the page of passkeys', (scene: Scene) => `${scene.service.url}/passkeys?language=en`, 'passkeys_title'],
+  ])('gets %s in the language that was chosen last, even if the texts of another one arrive later', async (_, urlOf, title) => {
+    const page = await (await scene.newBrowser()).newPage();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/translations/uk/auth', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(urlOf(scene));
+    const languages = page.getByLabel(text('en', 'language_label'));
+    const requested = page.waitForRequest('**/api/translations/uk/auth');
+    await languages.selectOption('uk');
+    await requested;
+    await languages.selectOption('lv');
+    await heading(page, text('lv', title));
+    const answered = page.waitForResponse('**/api/translations/uk/auth');
+    release();
+    await (await answered).finished();
+    // Drawn after the texts of the response were handled.
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+    expect(await page.locator('html').getAttribute('lang')).toBe('lv');
+    expect(new URL(page.url()).searchParams.get('language')).toBe('lv');
+    await heading(page, text('lv', title));
+  });
+
   test('gets a message at the field for an invalid address, and no email is sent', async () => {
     const page = await (await scene.newBrowser()).newPage();
     await page.goto(scene.shop.signInUrl('lt'));

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { type LanguageCode, languageCodes, languageOf } from '../../../contract/languages.ts';
 import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
 import { Bar, Footer, LanguageSelect, ThemeSwitch } from '../../chrome/page-frame.tsx';
@@ -33,6 +33,7 @@ function visitorLanguage(): LanguageCode {
 export function PasskeysPage() {
   const queries = useQueryClient();
   const [language, setLanguage] = useState(visitorLanguage);
+  const chosen = useRef(language);
   const { data: texts, ...query } = useQuery(textsQuery(language));
   const translator = useMemo(() => texts && createTranslator(language, texts), [language, texts]);
   useEffect(() => {
@@ -52,11 +53,15 @@ export function PasskeysPage() {
   const { t } = translator;
 
   const changeLanguage = async (next: LanguageCode) => {
+    chosen.current = next;
     try {
       await queries.fetchQuery({ ...textsQuery(next), staleTime: Number.POSITIVE_INFINITY });
     } catch (error) {
-      return toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+      if (chosen.current === next) toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+      return;
     }
+    // Another one may have been chosen meanwhile.
+    if (chosen.current !== next) return;
     const url = new URL(location.href);
     url.searchParams.set('language', next);
     history.replaceState(history.state, '', url);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
@@ -24,6 +24,7 @@ import { BootContext, forgetTyped, useBoot } from './steps.ts';
 export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(boot.path);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
+  const chosenLanguage = useRef(boot.language);
   const { t } = translator;
   const { authorization, error, confirmBrowser, target, leaving, offer, addPasskey } = boot;
   const attempt = target.kind === 'portal' && new URLSearchParams(boot.search).get('attempt');
@@ -41,8 +42,11 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
   };
 
   const changeLanguage = async (language: LanguageCode) => {
+    chosenLanguage.current = language;
     try {
       const texts = await loadTexts(language);
+      // Another one may have been chosen meanwhile.
+      if (chosenLanguage.current !== language) return;
       const url = new URL(location.href);
       url.searchParams.set('language', language);
       history.replaceState(history.state, '', url);
@@ -50,7 +54,8 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
       document.documentElement.lang = language;
       setTranslator(createTranslator(language, texts));
     } catch (error) {
-      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+      if (chosenLanguage.current === language)
+        toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
     }
   };
 
