@@ -35,7 +35,12 @@ export function claimPort(port: number): boolean {
   const prefix = `emailauth-port-${port}-`;
   const file = join(tmpdir(), `${prefix}${process.pid}`);
   const remove = () => rmSync(file, { force: true });
-  writeFileSync(file, '');
+  try {
+    // Not through a link that another user has put there.
+    writeFileSync(file, '', { flag: 'wx' });
+  } catch {
+    // An earlier process with this id has left it, or nothing can be written there: the app is started without a claim then.
+  }
   const pids = readdirSync(tmpdir()).flatMap((name) => (name.startsWith(prefix) ? [Number(name.slice(prefix.length))] : []));
   const isClaimed = pids.some((pid) => pid !== process.pid && isRunning(pid));
   if (isClaimed) remove();
