@@ -5,7 +5,7 @@ import { longDay } from '../../web/lib/dates.ts';
 import { production, type Service } from '../harness.ts';
 import { freshAddress, freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
-import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, holdRequests, openScene, type Scene, signInToPortal } from './scene.ts';
 
 const PASSWORD = production.ADMIN_PASSWORD;
 const DENIED = 'This page is only available to administrators in development mode.';
@@ -56,21 +56,12 @@ describe('/iladmin before the password', () => {
 
   test('shows that it is verifying and does not send the password twice', async () => {
     const page = await open('/iladmin');
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let sent = 0;
-    await page.route('**/api/admin/verify', async (route) => {
-      sent++;
-      await held;
-      await route.continue();
-    });
+    const verifications = await holdRequests(page, '**/api/admin/verify');
     await enter(page, PASSWORD);
     await button(page, 'Verifying...').click({ force: true });
-    release();
+    verifications.release();
     await heading(page, 'Admin Dashboard');
-    expect(sent).toBe(1);
+    expect(verifications.count).toBe(1);
   });
 
   test('shows how long to wait after five wrong passwords', async () => {
@@ -160,17 +151,10 @@ describe('/iladmin after the password', () => {
     const page = await unlock();
     await page.reload();
     await heading(page, 'Admin Dashboard');
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route('**/api/admin/logout', async (route) => {
-      await held;
-      await route.continue();
-    });
+    const logout = await holdRequests(page, '**/api/admin/logout');
     await button(page, 'Logout').click();
     await button(page, 'Logging out...').waitFor();
-    release();
+    logout.release();
     await heading(page, 'Admin Access');
     await expect.poll(() => page.getByLabel('Password').inputValue()).toBe('');
     expect(await page.getByText('Your admin session has ended').count()).toBe(0);

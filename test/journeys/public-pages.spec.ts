@@ -4,7 +4,7 @@ import { pages } from '../../contract/pages.ts';
 import { docPages, docPath } from '../../docs/pages.ts';
 import { frameworks } from '../../templates/catalog.ts';
 import { freshAddress, freshDomain } from '../sign-ins.ts';
-import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, holdRequests, openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -61,17 +61,11 @@ describe('the landing page', () => {
   test('shows that it is loading until the account is known', async () => {
     const context = await scene.newBrowser();
     const page = await context.newPage();
-    let respond = () => {};
     await context.addCookies([{ name: 'auth_key', value: 'stale', url: scene.service.url }]);
-    await page.route('**/api/auth/session', async (route) => {
-      await new Promise<void>((resolve) => {
-        respond = resolve;
-      });
-      await route.continue();
-    });
+    const sessions = await holdRequests(page, '**/api/auth/session');
     await page.goto(scene.service.url);
     await page.getByText('Loading...', { exact: true }).waitFor();
-    respond();
+    sessions.release();
     await heading(page, 'Services');
   });
 });

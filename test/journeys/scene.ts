@@ -96,6 +96,21 @@ const SETTLED = `document.readyState === 'complete' && document.fonts.status ===
 export const settled = (page: Page) =>
   expect.poll(() => page.evaluate(SETTLED), { message: 'the page is loaded', timeout: 45_000 }).toBe(true);
 
+/** Holds requests of a page back. `release` lets them through; `count` is how many there were. */
+export async function holdRequests(page: Page, url: string) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const held = { count: 0, release };
+  await page.route(url, async (route) => {
+    held.count += 1;
+    await released;
+    await route.continue();
+  });
+  return held;
+}
+
 /** Types the address at step 1 of a site's sign-in page and waits for step 2. */
 export async function requestEmail(page: Page, email: string, language = 'en', portal = false): Promise<void> {
   await page.getByLabel(text(language, 'email_label')).fill(email);

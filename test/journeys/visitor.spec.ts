@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
-import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+import { heading, holdRequests, openScene, requestEmail, type Scene, text } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -10,6 +10,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const accountsWith = (...emails: string[]) => JSON.stringify(emails.map((email) => ({ email, key: '', timestamp: Date.now() })));
+const UKRAINIAN = '**/api/translations/uk/auth';
 const mailFor = (email: string) => scene.stage.mailbox.waitFor(email);
 const welcomed = (page: Page, email: string) => heading(page, `Hello ${email}`);
 
@@ -135,25 +136,17 @@ describe('a visitor of a website', () => {
     ['the page of passkeys', (scene: Scene) => `${scene.service.url}/passkeys?language=en`, 'passkeys_title'],
   ])('gets %s in the language that was chosen last, even if the texts of another one arrive later', async (_, urlOf, title) => {
     const page = await (await scene.newBrowser()).newPage();
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route('**/api/translations/uk/auth', async (route) => {
-      await released;
-      await route.continue();
-    });
+    const requests = await holdRequests(page, UKRAINIAN);
     await page.goto(urlOf(scene));
     const languages = page.getByLabel(text('en', 'language_label'));
-    const requested = page.waitForRequest('**/api/translations/uk/auth');
     await languages.selectOption('uk');
-    await requested;
+    await expect.poll(() => requests.count).toBe(1);
     await languages.selectOption('lv');
     await heading(page, text('lv', title));
-    const answered = page.waitForResponse('**/api/translations/uk/auth');
-    release();
-    await (await answered).finished();
-    // Drawn after the texts of the response were handled.
+    const response = page.waitForResponse(UKRAINIAN);
+    requests.release();
+    await (await response).finished();
+    // A frame is drawn after the texts of the response were handled.
     await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
     expect(await page.locator('html').getAttribute('lang')).toBe('lv');
     expect(new URL(page.url()).searchParams.get('language')).toBe('lv');
