@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, openHome } from './cli/command.ts';
-import type { Client } from './client.ts';
+import { type Client, retryUnavailable } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addApplication, authorizationRequest, postForm, requestInteractionEmail, signInAt, visit, websiteClient } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';
@@ -161,7 +161,9 @@ describe('POST /api/admin/erase', () => {
 
   async function openAdmin(from: Service): Promise<Client> {
     const client = from.client();
-    expect((await client.post('/api/admin/verify', PASSWORD)).status).toBe(200);
+    // On a busy machine, the first request to an instance may time out while it loads its models.
+    const opened = await retryUnavailable(() => client.post('/api/admin/verify', PASSWORD));
+    expect(opened.status).toBe(200);
     return client;
   }
 

@@ -23,8 +23,13 @@ export type ErasedRows = Record<string, number>;
 type Statement = [table: string, text: string];
 
 const LOCK_MS = 2_000;
+/**
+ * How long an erasure waits for the lock of the whole audit log: sign-ins queue behind it meanwhile, and fail after 2.2 s.
+ * Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock cancels the erasure and never a sign-in.
+ */
+const AUDIT_LOG_LOCK_MS = 300;
 const RETRY_MS = 500;
-const MAX_TRIES = 10;
+const MAX_TRIES = 30;
 /** SQLSTATEs of a lock that was not granted in time, and of a deadlock. */
 const RETRIED = ['55P03', '40P01'];
 /** SQLSTATE insufficient_privilege. */
@@ -176,6 +181,7 @@ async function replaceInAuditLog(
   );
   const [{ ids, newest }] = rows;
   if (dryRun || (ids.length === 0 && !isKnown)) return ids.length;
+  await client.query(`set local lock_timeout = ${AUDIT_LOG_LOCK_MS}`);
   await client.query('alter table audit_log disable trigger user');
   const { rowCount } = await client.query(
     'update audit_log set email = $2 where (id = any($3::bigint[]) or id > $4::bigint) and email = $1',
