@@ -55,8 +55,6 @@ export default defineConfig({
           ...workers,
           name: 'journeys',
           include: ['test/journeys/*.spec.ts'],
-          // A browser on a busy machine may lose a click. The report has the retries.
-          retry: process.env.CI ? 1 : 0,
           globalSetup: 'test/postgres.ts',
           ...limits,
         },

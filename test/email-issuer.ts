@@ -7,6 +7,9 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTHeaderPar
 import { type EvtClaims, type KeyBindingClaims, sdHashOf } from '../server/email-verification/token.ts';
 import { openAuthority } from './certificates.ts';
 import type { NameServer } from './dns.ts';
+import type { Service } from './harness.ts';
+import { freshAddress } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
 
 /** A key pair of an issuer, or of a browser. */
 export type TokenKey = { alg: string; kid: string; privateKey: CryptoKey; jwk: JWK };
@@ -60,6 +63,28 @@ export async function bindEvt(evt: string, { origin, nonce, browserKey, keyBindi
   const claims: KeyBindingClaims = { aud: origin, iat: seconds(), nonce, sd_hash: sdHashOf(evt) };
   const header = { alg: browserKey.alg, typ: 'kb+jwt', ...keyBinding.header };
   return new SignJWT({ ...claims, ...keyBinding.claims }).setProtectedHeader(header).sign(browserKey.privateKey);
+}
+
+/** Returns the data of a page of the service. */
+export const bootOf = (html: string) => JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/.exec(html)?.[1] ?? '{}');
+
+/** Returns an address of the mail domain that no test has used. */
+export const addressAt = (domain: string) => freshAddress().replace(/@.*/, `@${domain}`);
+
+/**
+ * Signs people in until the service verifies a token of the issuer. The first one also loads code and keys, which may take longer than
+ * the service waits on a busy machine.
+ */
+export async function loadIssuer(service: Service, names: NameServer, issuer: EmailIssuer, forwardUrl: string): Promise<void> {
+  await waitUntil('a token is verified', 60_000, async () => {
+    const client = service.client();
+    const email = addressAt(delegatedDomain(names, issuer.record));
+    const { nonce } = bootOf((await client.get(`/auth?forward_url=${encodeURIComponent(forwardUrl)}`)).text).verification;
+    const browserKey = await newTokenKey('Ed25519');
+    const token = await makeToken({ issuer: issuer.origin, email, origin: service.url, nonce, issuerKey: issuer.key, browserKey });
+    const response = await client.post('/api/auth/verified-email', { email, token, forward_url: forwardUrl });
+    return response.json.redirectUrl !== null || response.text;
+  });
 }
 
 const seconds = () => Math.floor(Date.now() / 1000);
