@@ -91,7 +91,7 @@ export class Attempts {
         if ('code' in response) return { code: response.code, state };
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'bad_code') throw error;
-        attempt.triesLeft--;
+        attempt.triesLeft = error.triesLeft ?? attempt.triesLeft - 1;
       }
     }
     return null;

@@ -13,6 +13,8 @@ export class ApiError extends Error {
   readonly field?: string;
   /** Of `sign_in_needed` and `insufficient_scope`: the scopes that are missing, separated by spaces. */
   readonly scope?: string;
+  /** Of `bad_code`: how many more codes can be tried for the email. */
+  readonly triesLeft?: number;
   /** Reference number of this error in the log of the service. */
   readonly reference?: string;
   /** Seconds to wait before the next try. */
@@ -27,6 +29,7 @@ export class ApiError extends Error {
     this.hint = body.hint ?? '';
     this.field = body.field;
     this.scope = body.scope;
+    this.triesLeft = body.triesLeft;
     this.reference = body.reference;
     this.retryAfter = details.retryAfter;
   }

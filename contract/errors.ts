@@ -274,6 +274,8 @@ export type ErrorBody = {
   reference?: string;
   /** Of `sign_in_needed` and `insufficient_scope`: the scopes that are missing, separated by spaces (RFC 6750 §3). */
   scope?: string;
+  /** Of `bad_code`: how many more codes can be tried for the email. */
+  triesLeft?: number;
 };
 
 /** An error with a code of the table above. server/http/errors.ts turns it into status and body. */
@@ -287,10 +289,20 @@ export class Fault extends Error {
   readonly hint?: string;
   /** The scopes that are missing, separated by spaces. */
   readonly scope?: string;
+  /** How many more codes can be tried for an email. */
+  readonly triesLeft?: number;
 
   constructor(
     code: ErrorCode,
-    details: { message?: string; field?: string; retryAfter?: number; hint?: string; scope?: string; cause?: unknown } = {},
+    details: {
+      message?: string;
+      field?: string;
+      retryAfter?: number;
+      hint?: string;
+      scope?: string;
+      triesLeft?: number;
+      cause?: unknown;
+    } = {},
   ) {
     super(details.message ?? errors[code].message, { cause: details.cause });
     this.name = 'Fault';
@@ -299,6 +311,7 @@ export class Fault extends Error {
     this.retryAfter = details.retryAfter;
     this.hint = details.hint;
     this.scope = details.scope;
+    this.triesLeft = details.triesLeft;
   }
 
   get status(): number {

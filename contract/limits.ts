@@ -11,6 +11,16 @@ export const MAX_CODE_TRIES = 5;
  * few networks cannot use up all of them.
  */
 export const RESERVED_MAILS = 4;
+/**
+ * How many times as many emails as one network address may a block of addresses request, an IPv6 /48 or an IPv4 /24. A reserve of the
+ * same size has the first email of the hour of each of its addresses.
+ */
+export const MAIL_BLOCK_FACTOR = 8;
+/**
+ * Wrong codes in an hour beyond the limit in total, only from networks without a wrong code in that hour, so that an attacker cannot
+ * disable codes for everyone.
+ */
+export const SPARE_WRONG_CODES = 200;
 /** Characters of what a person may paste as a domain, which can be the address of a page. */
 export const MAX_DOMAIN_INPUT = 2048;
 /** Websites with an unproven domain that one account, or one linked address, may have. */
@@ -70,6 +80,9 @@ export const STATS_DAYS = 30;
 export const STATS_PERIODS = [7, 30, 90] as const;
 export const MAX_STATS_DAYS = 90;
 
+/** Emails that one network address may request in an hour, unless MAILS_PER_NETWORK is set. */
+const MAILS_FROM_NETWORK = 30;
+
 /**
  * Rate limits: `points` requests within `duration` seconds, and what is counted, as the documentation says it. A service in local
  * mode, where no email leaves the machine, allows a hundred times as many.
@@ -81,17 +94,33 @@ export const RATE_LIMITS = {
     duration: 3600,
     description: `emails to one mailbox, the last ${RESERVED_MAILS} of them one per network address; \`+tag\`, case and the dots of Gmail are ignored`,
   },
-  mails_from_network: { points: 30, duration: 3600, description: 'emails from one network address; IPv6 by /64' },
+  mails_from_network: {
+    points: MAILS_FROM_NETWORK,
+    duration: 3600,
+    description: 'emails from one network address, IPv6 by /64; the operator may change the number',
+  },
+  mails_from_block: {
+    points: MAIL_BLOCK_FACTOR * MAILS_FROM_NETWORK,
+    duration: 3600,
+    description:
+      'emails from one IPv6 /48 or IPv4 /24, as many again being reserved for the first email of each network address in it; known browsers do not count',
+  },
   registrations: {
     points: 10,
     duration: 3600,
     description: 'registrations from one network address, or registrations and changes of a domain by one account',
   },
-  wrong_codes: { points: 20, duration: 3600, description: 'wrong six-digit codes from one network address' },
+  wrong_codes: { points: 20, duration: 3600, description: 'wrong six-digit codes from one network address; IPv6 by /48' },
   wrong_codes_total: {
     points: 1000,
     duration: 3600,
-    description: 'wrong six-digit codes in total; above it, networks that sent wrong codes may not enter codes, and links still work',
+    description: `wrong six-digit codes in total; above it, ${SPARE_WRONG_CODES} more from networks that sent none, and links still work`,
+  },
+  wrong_codes_mailbox: {
+    points: 30,
+    duration: 86_400,
+    description:
+      'wrong six-digit codes for one mailbox; above it, browsers that it does not know may try the code of each email once, until a sign-in',
   },
   failed_verify: { points: 60, duration: 60, description: 'invalid tokens from one network address' },
   failed_passkeys: { points: 60, duration: 60, description: 'rejected passkeys from one network address' },
@@ -103,7 +132,7 @@ export const RATE_LIMITS = {
     description:
       'tokens of the Email Verification Protocol from one network address that verify no address; above it, emails are sent instead',
   },
-  wrong_user_codes: { points: 20, duration: 3600, description: 'wrong codes of devices from one network address' },
+  wrong_user_codes: { points: 20, duration: 3600, description: 'wrong codes of devices from one network address; IPv6 by /48' },
   rejected_tokens: { points: 60, duration: 60, description: 'rejected OAuth token requests from one network address' },
   authorization_requests: {
     points: 300,

@@ -13,6 +13,7 @@ const ErrorResponse = z
     field: z.string().optional(),
     scope: z.string().optional().meta({ description: 'The scopes that are missing' }),
     reference: z.string().optional(),
+    triesLeft: z.number().int().optional().meta({ description: 'How many more codes can be tried for the email' }),
   })
   .meta({ id: 'Error' });
 

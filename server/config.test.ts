@@ -59,6 +59,7 @@ test('starts in local mode without settings', () => {
     mailFrom: 'Email Auth <no-reply@localhost>',
     dkim: null,
     trustProxy: 0,
+    mailsPerNetwork: 30,
     workers: 1,
     logLevel: 'info',
     metricsToken: null,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { RATE_LIMITS } from '../contract/limits.ts';
 import { isThisMachine } from '../contract/rules.ts';
 import { keptSecret, SecretKeys } from './secrets.ts';
 import { isSender, type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, type Settings, settings } from './settings.ts';
@@ -38,6 +39,8 @@ export type Config = {
   previousSecretKey: Buffer | null;
   /** Number of proxies in front. */
   trustProxy: number;
+  /** Emails that one network address may request in an hour, in production. */
+  mailsPerNetwork: number;
   workers: number;
   /** How long /readyz responds with 503 before the listener closes. */
   drainSeconds: number;
@@ -124,6 +127,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     dkim: domainName && keySelector && privateKey ? { domainName, keySelector, privateKey } : null,
     trustProxy: values.TRUST_PROXY ?? 0,
     behindProxy: basics.behindProxy,
+    mailsPerNetwork: values.MAILS_PER_NETWORK ?? RATE_LIMITS.mails_from_network.points,
     workers: values.WORKERS ?? 1,
     drainSeconds: values.DRAIN_SECONDS ?? (production ? PRODUCTION_DRAIN_SECONDS : 0),
     logLevel: values.LOG_LEVEL ?? 'info',

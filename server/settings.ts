@@ -3,7 +3,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { MAX_LOG_DAYS } from '../contract/limits.ts';
+import { MAIL_BLOCK_FACTOR, MAX_LOG_DAYS, RATE_LIMITS } from '../contract/limits.ts';
 import { isThisMachine, normalEmail, normalHost } from '../contract/rules.ts';
 import { normalizeUrl } from './db/client.ts';
 
@@ -84,6 +84,9 @@ export const settings = {
     'the SECRET_KEY before a rotation; links, codes and encrypted rows that were made with it stay valid · unset: none',
   ),
   TRUST_PROXY: wholeNumber(0, 16).describe('number of proxies in front that add to X-Forwarded-For · unset: 0'),
+  MAILS_PER_NETWORK: wholeNumber(1, 100_000).describe(
+    `sign-in emails that one network address may request in an hour; an IPv6 /48 or IPv4 /24 may request ${MAIL_BLOCK_FACTOR} times as many · unset: ${RATE_LIMITS.mails_from_network.points}`,
+  ),
   WORKERS: wholeNumber(1, 128).describe('number of worker processes, to use more cores · unset: 1'),
   DRAIN_SECONDS: wholeNumber(0, 300).describe(
     'how long /readyz responds with 503 before the listener closes · unset: 5 in production, 0 in local mode',

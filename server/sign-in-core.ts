@@ -53,7 +53,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const events = new EventRecorder(database);
   const limits = new Limits(core, limitFactor);
   const secrets = new AttemptSecrets(secretKeys);
-  const store = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
+  const store = new RequestStore(core, { limitFactor, mailsPerNetwork: config.mailsPerNetwork, leaseSeconds: FIRST_LEASE_SECONDS });
   const inbox = config.smtpUrl ? null : new Inbox(config);
   const mailer = new Mailer({ ...config, log, deliver: inbox ? (message) => inbox.deliver(message) : undefined });
   const outbox = new Outbox({
@@ -76,7 +76,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const { verificationIssuer, cookieSettings } = createVerificationIssuer({ config, secretKeys, core, keys: providerKeys, limits });
   const sessions = new Sessions(new SessionStore(core));
-  const ownAttempts = new OwnAttempts(core);
+  const ownAttempts = new OwnAttempts(core, limitFactor);
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
     if (!page.steps) return webApp.sendSignIn(response, page, status);
     const cookies = cookiesOf(response.req, response, cookieSettings);

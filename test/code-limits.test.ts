@@ -25,8 +25,9 @@ const VISITOR = '203.0.113.1';
 type Begun = { client: Client; email: string; code: string; mail: Awaited<ReturnType<Stage['mailbox']['waitFor']>> };
 
 /** Starts a sign-in and waits for its email. */
-async function begin(network: string): Promise<Begun> {
-  const [client, email] = [service.client(), freshAddress()];
+const begin = (network: string): Promise<Begun> => request(service.client(), freshAddress(), network);
+
+async function request(client: Client, email: string, network: string): Promise<Begun> {
   const response = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }, { 'X-Forwarded-For': network });
   expect(response.status).toBe(200);
   const mail = await stage.mailbox.waitFor(email);
@@ -37,6 +38,8 @@ const enter = (client: Client, email: string, code: string, network: string) =>
   client.post('/api/auth/email-code', { email, code }, { 'X-Forwarded-For': network });
 const wrongOf = (code: string) => (code === '000000' ? '000001' : '000000');
 const tryWrong = ({ client, email, code }: Begun, network: string) => enter(client, email, wrongOf(code), network);
+/** Returns the browser of an attempt at another instance. */
+const at = (from: Service, { client }: Begun) => Object.assign(from.client(), { cookies: client.cookies });
 const setTotal = (hits: number) => stage.query("insert into sign_in_limits values ('wrong codes', $1, now() + interval '1 hour')", [hits]);
 
 test('a network may enter twenty wrong codes an hour; then its codes are rejected and its links still work', async () => {
@@ -71,7 +74,6 @@ test('the wrong code that reaches the total limit is logged once, by one instanc
   const instances = [await stage.start(settings), await stage.start(settings)];
   const attempts = await Promise.all(Array.from({ length: 10 }, (_, i) => begin(`198.51.100.${i}`)));
   await setTotal(996);
-  const at = (from: Service, { client }: Begun) => Object.assign(from.client(), { cookies: client.cookies });
   await Promise.all(
     attempts.map((attempt, i) => enter(at(instances[i % 2], attempt), attempt.email, wrongOf(attempt.code), `198.51.100.${i}`)),
   );
@@ -93,16 +95,65 @@ test('the wrong code that reaches the total limit is logged once, by one instanc
   expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ level: 50, wrongCodes: 1000 })]);
 });
 
-test('concurrent codes of one network at two instances are compared twenty times, plus at most once for each request in progress', async () => {
-  const attempts = await Promise.all(Array.from({ length: 30 }, (_, i) => begin(`198.51.100.${i}`)));
-  const at = (from: Service, { client }: Begun) => Object.assign(from.client(), { cookies: client.cookies });
+const statusesOf = (responses: { status: number }[]) => {
+  const counts: Record<number, number> = {};
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+const comparedOf = async (attempts: Begun[]) => {
+  const emails = attempts.map(({ email }) => email);
+  const [{ compared }] = await stage.query('select sum(code_tries)::int as compared from sign_in_attempts where email = any($1)', [emails]);
+  return compared;
+};
+
+test('an IPv6 /48 may enter twenty wrong codes an hour together, and another one still enters its code', async () => {
+  const attempts = [];
+  for (let i = 0; i < 6; i++) attempts.push(await begin(`2001:db8:5:${i}::1`));
+  for (const [i, attempt] of attempts.slice(0, 4).entries())
+    for (let n = 0; n < 5; n++) expect((await tryWrong(attempt, `2001:db8:5:${i}${n}::1`)).json.code).toBe('bad_code');
+  const [one, other] = attempts.slice(4);
+  expect((await enter(one.client, one.email, one.code, '2001:db8:5:ffff::1')).status).toBe(429);
+  expect((await enter(one.client, one.email, one.code, '2001:db8:6::1')).status).toBe(200);
+  expect((await tryWrong(other, '198.51.100.2')).json.code).toBe('bad_code');
+});
+
+test('fifty wrong codes at once, of one network at two instances, are compared exactly twenty times', async () => {
+  const attempts = await Promise.all(Array.from({ length: 10 }, (_, i) => begin(`198.51.100.${i}`)));
   const tries = attempts.flatMap((attempt) =>
     Array.from({ length: 5 }, (_, i) => enter(at(i % 2 ? service : second, attempt), attempt.email, wrongOf(attempt.code), VISITOR)),
   );
-  await Promise.all(tries);
-  const [{ compared }] = await stage.query('select sum(code_tries)::int as compared from sign_in_attempts where email = any($1)', [
-    attempts.map(({ email }) => email),
-  ]);
-  expect(compared).toBeGreaterThanOrEqual(20);
-  expect(compared).toBeLessThanOrEqual(20 + 2 * 8);
+  expect(statusesOf(await Promise.all(tries))).toEqual({ 400: 20, 429: 30 });
+  expect(await comparedOf(attempts)).toBe(20);
+});
+
+test('fifty right codes at once, of a network with nineteen wrong ones, are all accepted', async () => {
+  const attempts = await Promise.all(Array.from({ length: 50 }, (_, i) => begin(`198.51.100.${i}`)));
+  await stage.query("insert into sign_in_limits values ('wrong codes ' || $1, 19, now() + interval '1 hour')", [VISITOR]);
+  const entered = attempts.map((attempt, i) => enter(at(i % 2 ? service : second, attempt), attempt.email, attempt.code, VISITOR));
+  expect(statusesOf(await Promise.all(entered))).toEqual({ 200: 50 });
+});
+
+test('beyond the total, two hundred networks without a wrong code may enter one each, exactly also at once', async () => {
+  await setTotal(1195);
+  const attempts = await Promise.all(Array.from({ length: 50 }, (_, i) => begin(`198.51.100.${i}`)));
+  const tries = attempts.map((attempt, i) =>
+    enter(at(i % 2 ? service : second, attempt), attempt.email, wrongOf(attempt.code), `198.51.100.${i}`),
+  );
+  expect(statusesOf(await Promise.all(tries))).toEqual({ 400: 5, 429: 45 });
+  expect(await comparedOf(attempts)).toBe(5);
+  const [{ hits }] = await stage.query("select hits from sign_in_limits where key = 'wrong codes'");
+  expect(hits).toBe(1200);
+  const other = await begin(VISITOR);
+  expect((await enter(other.client, other.email, other.code, VISITOR)).status).toBe(429);
+  await openLink(other.client, other.mail);
+});
+
+test('a browser that is known for the address has its own limit of wrong codes', async () => {
+  const known = await begin(VISITOR);
+  await openLink(known.client, known.mail);
+  await setTotal(1200);
+  await stage.query("insert into sign_in_limits values ('wrong codes ' || $1, 20, now() + interval '1 hour')", [VISITOR]);
+  const again = await request(known.client, known.email, VISITOR);
+  expect((await tryWrong(again, VISITOR)).json).toMatchObject({ code: 'bad_code', triesLeft: 4 });
+  expect((await enter(again.client, again.email, again.code, VISITOR)).status).toBe(200);
 });

@@ -12,6 +12,7 @@ import type { Identity } from '../http/invoke.ts';
 import { bearerOf } from '../http/reading.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { type Browser, createAuthKey, deviceLabelOf, type NewSession, REMEMBERED_LIFE, SESSION_SECONDS } from './browser.ts';
+import { endGuesses } from './guesses.ts';
 import { BEGIN_SESSION_CHANGE, endProviderSessions, LOCK_LOGOUT, notBeingSignedOut } from './sign-outs.ts';
 
 /** Returns the public id of a device: the first 16 bytes of the hash of its cookie, in hex so that a command never reads it as a flag. */
@@ -109,7 +110,7 @@ type Issue = {
 type Grant = {
   /** Of the prepared statement. */
   name: string;
-  /** Returns one row with `email` and `proven_at`, or none. Its parameters begin at $8, after the columns of Issue. */
+  /** Returns one row with `email`, `mailbox` and `proven_at`, or none. Its parameters begin at $8, after the columns of Issue. */
   person: string;
   values: unknown[];
 };
@@ -120,8 +121,9 @@ type PortalToken = { hash: Buffer; browser: Buffer; confirmed: boolean };
 /** `clientId`: the session is an application's token. */
 type SessionUser = { id: string; email: string; name: string | null; clientId: string | null };
 
-// From the row of the CTE `person` (email, and proven_at when the address was proven before this sign-in) come the account, its session and its key; its websites count as claimed. The other
-// sessions of the browser end. $1…$7: the columns of Issue.
+// From the row of the CTE `person` (email; mailbox, unless the sign-in has ended its counter already; proven_at when the address was proven
+// before this sign-in) come the account, its session and its key; its websites count as claimed. The other sessions of the browser end.
+// $1…$7: the columns of Issue.
 const ISSUE = `
 account as (
   insert into users (id, email) select $1, email from person on conflict (email) do update set email = excluded.email returning id, email
@@ -142,6 +144,7 @@ remembered as (
 claimed as (
   update websites w set claimed_at = now() from person p where w.email = p.email and w.claimed_at is null
 ),
+guesses_ended as (${endGuesses('select mailbox from person')}),
 audit as (
   insert into audit_log (action, email) select 'developer_signed_in', email from person
 )
@@ -151,7 +154,7 @@ const PORTAL_TOKEN = `
   update tokens set used_at = now()
   where hash = $8 and domain is null and host is null and used_at is null and expires_at > now() and ($10 or browser = $9)
     and ${notBeingSignedOut('email')}
-  returning email, coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds') as proven_at`;
+  returning email, null::text as mailbox, coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds') as proven_at`;
 
 const FIND_PORTAL_TOKEN =
   'select email from tokens where hash = $1 and domain is null and host is null and used_at is null and expires_at > now()';

@@ -3,6 +3,7 @@ import { Fault } from '../../contract/errors.ts';
 import { EVP_NONCE_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
+import { mailboxOf } from '../../contract/rules.ts';
 import {
   type Browser,
   browserOf,
@@ -12,6 +13,7 @@ import {
   REMEMBERED_LIFE,
   rememberAccount,
 } from '../accounts/browser.ts';
+import { endGuesses } from '../accounts/guesses.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type Served, serve } from '../http/invoke.ts';
@@ -196,7 +198,7 @@ export type VerifiedSignIn = {
 
 // The nonce is used up together with the sign-in: of several requests with one nonce, on any instance, one signs in. Nonces share the
 // table of the challenges of passkeys: both are random, hashed and kept for a day. $1 nonce, $2 address, $3 domain, $4 client_id, $5 host,
-// $6 hash of the token, $7 browser, $8 device, $9 label, $10 selector, $11 verifier.
+// $6 hash of the token, $7 browser, $8 device, $9 label, $10 selector, $11 verifier, $12 mailbox.
 const SIGN_IN = `
 with used as (
   insert into passkey_challenges (hash)
@@ -213,6 +215,7 @@ remembered as (
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
+guesses_ended as (${endGuesses('select $12::text from used')}),
 audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_verified_email', $2, $3, $4 from used)
 select count(*)::integer as signed_in from used`;
 
@@ -227,7 +230,8 @@ export class VerifiedSignInStore {
   /** Signs in, once for each nonce. Returns false when it was used, or the website no longer exists. */
   async signIn(signIn: VerifiedSignIn): Promise<boolean> {
     const { nonce, email, target, tokenHash, browser, device, label, selector, verifier } = signIn;
-    const values = [nonce, email, target.domain, target.clientId, target.host, tokenHash, browser, device, label, selector, verifier];
+    const { domain, clientId, host } = target;
+    const values = [nonce, email, domain, clientId, host, tokenHash, browser, device, label, selector, verifier, mailboxOf(email)];
     const { rows } = await this.#core.query<{ signed_in: number }>({ name: 'verified-sign-in', text: SIGN_IN, values });
     return rows[0].signed_in === 1;
   }

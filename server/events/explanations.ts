@@ -81,8 +81,8 @@ const RECORDED = {
     'Send the host of the forward_url as `domain`, and an API key of the account that owns the website, if any.',
   ),
   'request_refused network': problem(
-    'No email was sent: too many were requested from one network address.',
-    'Wait up to an hour. Behind a proxy, the operator sets TRUST_PROXY, so that visitors do not share one address.',
+    'No email was sent: too many were requested from one network.',
+    'Wait up to an hour, or use a passkey or a remembered account. Behind a proxy, the operator sets TRUST_PROXY, so that visitors do not share one address.',
   ),
   'request_refused pair': problem(
     'No email was sent: too many were requested for one address.',

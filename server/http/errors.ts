@@ -24,6 +24,7 @@ export function createDescribeError(log: ErrorLog): DescribeError {
     const body: ErrorBody = { error: fault.message, code: fault.code, hint: fault.hint ?? errors[fault.code].hint };
     if (fault.field) body.field = fault.field;
     if (fault.scope) body.scope = fault.scope;
+    if (fault.triesLeft !== undefined) body.triesLeft = fault.triesLeft;
     if (fault.code === 'unavailable')
       body.reference =
         fault === error ? log.unavailable(fault.cause ?? fault, route, requestId) : log.databaseUnavailable(error, requestId);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { clientAddressOf, fieldsOf, isFromThisMachine, isLoopbackHostHeader, networkOf, siteOfNetwork } from './reading.ts';
+import { blockOfNetwork, clientAddressOf, fieldsOf, isFromThisMachine, isLoopbackHostHeader, networkOf, siteOfNetwork } from './reading.ts';
 
 test('a repeated field is an array in the order of the text, and __proto__ is left out', () => {
   expect(fieldsOf('a=1&b=2&a=3&a=&__proto__=x&c')).toEqual({ a: ['1', '3', ''], b: '2', c: '' });
@@ -14,6 +14,15 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
+  // 6to4, and the prefixes of translators.
+  ['2002:c000:201::1', '192.0.2.1'],
+  ['2002:c000:201:ffff::1', '192.0.2.1'],
+  ['64:ff9b::192.0.2.1', '192.0.2.1'],
+  ['64:FF9B::c000:201', '192.0.2.1'],
+  ['::ffff:0:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['64:ff9b:0:0:0:1:c000:201', '64:ff9b:0:0::/64'],
+  ['2003:c000:201::1', '2003:c000:201:0::/64'],
   ['unknown', 'unknown'],
   ['', 'unknown'],
 ])('%j counts as %s', (address, network) => expect(networkOf(address)).toBe(network));
@@ -53,6 +62,14 @@ test.each([
   ['192.0.2.1', '192.0.2.1'],
   ['unknown', 'unknown'],
 ])('the /48 of %s is %s', (network, site) => expect(siteOfNetwork(network)).toBe(site));
+
+test.each([
+  ['2001:db8:1:2::/64', '2001:db8:1::/48'],
+  ['2001:db8:0:0::/64', '2001:db8:0::/48'],
+  ['192.0.2.1', '192.0.2.0/24'],
+  ['10.0.0.254', '10.0.0.0/24'],
+  ['unknown', 'unknown'],
+])('%s belongs to %s', (network, block) => expect(blockOfNetwork(network)).toBe(block));
 
 const requestFrom = (remoteAddress: string | undefined, headers: Record<string, string | undefined>, httpVersion = '1.1') =>
   ({ socket: { remoteAddress }, headers, httpVersion }) as unknown as IncomingMessage;

@@ -139,6 +139,9 @@ export function bearerOf(authorization: string | undefined): string | undefined 
 
 const UNKNOWN = 'unknown';
 
+/** The first 96 bits of the addresses of translators. */
+const TRANSLATORS = [[0x64, 0xff9b, 0, 0, 0, 0].join(' '), [0, 0, 0, 0, 0xffff, 0].join(' ')];
+
 /** Headers that proxies add. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
@@ -161,7 +164,10 @@ function withoutPort(entry: string): string {
   return bracketed ?? plain ?? entry;
 }
 
-/** Returns an IPv4 address unchanged, also one mapped into IPv6, the /64 of an IPv6 address, and `unknown` for anything else. */
+/**
+ * Returns an IPv4 address unchanged, also one that an IPv6 address contains, the /64 of any other IPv6 address, and `unknown` for anything
+ * else.
+ */
 export function networkOf(address: string): string {
   // Every request comes through here, and most are from IPv4: Node.js may report them as mapped addresses.
   const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
@@ -169,8 +175,22 @@ export function networkOf(address: string): string {
   const parsed = parseAddress(address);
   if (parsed === null) return UNKNOWN;
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  const prefix = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  const { parts } = parsed;
+  const embedded = embeddedIPv4(parts);
+  if (embedded) return embedded.map((part) => `${part >> 8}.${part & 0xff}`).join('.');
+  const prefix = parts.slice(0, 4).map((part) => part.toString(16));
   return `${prefix.join(':')}::/64`;
+}
+
+/**
+ * Returns the two halves of the IPv4 address that an IPv6 address stands for: of 6to4 (RFC 3056), or of a translator (64:ff9b::/96 of
+ * RFC 6052, ::ffff:0:0:0/96 of RFC 7915). All clients behind a translator would share one /64, and with 6to4 an IPv4 client would have
+ * a second network.
+ */
+function embeddedIPv4(parts: readonly number[]): readonly number[] | null {
+  if (parts[0] === 0x2002) return parts.slice(1, 3);
+  const prefix = parts.slice(0, 6).join(' ');
+  return TRANSLATORS.includes(prefix) ? parts.slice(6) : null;
 }
 
 /** Returns an address, an IPv4 address mapped into IPv6 as IPv4, or null for any text that is not an IP address. */
@@ -185,6 +205,14 @@ function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
  */
 export function siteOfNetwork(network: string): string {
   return network.replace(/:[^:]+::\/64$/, '::/48');
+}
+
+/**
+ * Returns the block to which a network belongs, the /48 of an IPv6 network or the /24 of an IPv4 address.
+ * @param network as `clientAddressOf` returns it
+ */
+export function blockOfNetwork(network: string): string {
+  return siteOfNetwork(network).replace(/\.\d+$/, '.0/24');
 }
 
 /**

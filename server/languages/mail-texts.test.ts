@@ -9,10 +9,18 @@ const kinds = Object.keys(templates) as MailKind[];
 const contentOf = (kind: MailKind, code: (typeof codes)[number]) => templates[kind](code, { publicUrl: 'https://auth.example' });
 
 /** Returns the texts of an email by the names of their parts, with {name} for a slot. */
-function partsOf({ subject, preview, title, paragraphs, action, codeIntroduction, notes }: Content): [string, string][] {
+function partsOf({ subject, preview, title, paragraphs, action, codeIntroduction, warning, notes }: Content): [string, string][] {
   const list = (name: string, texts: string[]) => texts.map((text, index): [string, string] => [`${name} ${index + 1}`, text]);
   const { introduction, label } = action;
-  const single = { subject, preview, title, introduction, button: label, ...(codeIntroduction && { codeIntroduction }) };
+  const single = {
+    subject,
+    preview,
+    title,
+    introduction,
+    button: label,
+    ...(codeIntroduction && { codeIntroduction }),
+    ...(warning && { warning }),
+  };
   const all = [...Object.entries(single), ...list('paragraph', paragraphs), ...list('note', notes)];
   return all.map(([name, text]) => [
     name,

@@ -2,7 +2,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
-import { compose, headerText, mailboxHeader, quotedPrintable, type Sender } from './composition.ts';
+import { compose, headerText, mailboxHeader, quotedPrintable, type Sender, templates } from './composition.ts';
 import type { Mail, MailKind, MailSecrets } from './mail.ts';
 
 const sender: Sender = {
@@ -50,6 +50,18 @@ test.each(languages)('a sign-in email in $name contains the host, the link and t
   expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
   expect(raw).not.toContain('\r\n.');
   for (const line of raw.split('\r\n')) expect(line.length).toBeLessThanOrEqual(78);
+});
+
+test.each(languages)('an email in $name warns of someone who guesses codes, in both parts', async ({ code: language }) => {
+  const { warning = '' } = templates.sign_in(language, sender);
+  for (const kind of ['sign_in', 'app_sign_in', 'portal_sign_in'] as const) {
+    const { text, html } = await PostalMime.parse(
+      (await compose(kind, language, sender, undefined, true)).fill(mailOf({ kind, language }), secrets),
+    );
+    for (const part of [text, html]) expect(part).toContain(warning);
+    const { mail } = await written(mailOf({ kind, language }));
+    for (const part of [mail.text, mail.html]) expect(part).not.toContain(warning);
+  }
 });
 
 const kinds: [MailKind, Record<string, string>, boolean][] = [

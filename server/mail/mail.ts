@@ -25,7 +25,7 @@ export type Mail = {
    * `host` for sign_in and app_sign_in, `domain` for registered, invited_* and domain_*: host names, the only text in an email that a
    * requester chooses. `inviter` for invited_*: the address of a signed-in account. `website` for sign_in and app_sign_in: the registered domain or application,
    * whose owner sees the delivery as an event. `fromName`, `logoUrl` for sign_in: the branding that the website's owner chose.
-   * `device`: the names of browser and system that requested the email.
+   * `device`: the names of browser and system that requested the email. `guessed`: `yes` when someone is guessing the codes of the mailbox.
    */
   data: Record<string, string>;
   /** The request that it belongs to, for the log; not known to a retry by another process. */
@@ -67,6 +67,9 @@ const DEVICE = /^[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}(?: · [A-Za-z0-9][A-Za-z0-9 .+
 export function shownDevice({ data: { device } }: Pick<Mail, 'data'>): string {
   return device !== undefined && DEVICE.test(device) ? device : '';
 }
+
+/** Returns whether someone is guessing the codes of the mailbox of an email. */
+export const isGuessed = ({ data }: Pick<Mail, 'data'>): boolean => data.guessed === 'yes';
 
 /** The branding of a website whose domain is proven; an empty text means the service's own. */
 type Brand = { fromName: string; logoUrl: string; accent: string };
@@ -138,6 +141,8 @@ export type Content = {
   action: { introduction: string; label: string; href: string };
   /** The sentence that introduces the six-digit code; null when the email has none. */
   codeIntroduction: string | null;
+  /** What an email with a code also says while someone is guessing the codes of its mailbox. */
+  warning?: string;
   /** Small print at the end. */
   notes: string[];
 };

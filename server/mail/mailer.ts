@@ -8,7 +8,7 @@ import type { LanguageCode } from '../../contract/languages.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { compose, escapeHtml, type MailTemplate, type Sender } from './composition.ts';
-import { brandOf, type Mail, type MailSecrets, type SendResult } from './mail.ts';
+import { brandOf, isGuessed, type Mail, type MailSecrets, type SendResult } from './mail.ts';
 import { type Connection, Pool, TIMEOUT_MS } from './pool.ts';
 
 /** A finished message and its only recipient. */
@@ -85,10 +85,11 @@ export class Mailer {
     const { kind, language } = mail;
     const { logoUrl, accent } = brandOf(mail);
     const branding = { logo: logoUrl !== '', accent: accent !== '' };
-    const key = `${kind} ${language} ${branding.logo} ${branding.accent}`;
+    const guessed = isGuessed(mail);
+    const key = `${kind} ${language} ${branding.logo} ${branding.accent} ${guessed}`;
     const cached = this.#templates.get(key);
     if (cached) return cached;
-    const template = compose(kind, language, this.#sender, branding);
+    const template = compose(kind, language, this.#sender, branding, guessed);
     template.then(
       (composed) => this.#templates.set(key, composed),
       () => this.#templates.delete(key),

@@ -10,7 +10,7 @@ import type { EventRecorder } from '../events/recorder.ts';
 import { type DescribeError, FIRST_SCOPES } from '../http/errors.ts';
 import { type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
-import { clientAddressOf } from '../http/reading.ts';
+import { clientAddressOf, siteOfNetwork } from '../http/reading.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
 import { digest, isRandomSecret, type SecretKeys } from '../secrets.ts';
@@ -85,8 +85,8 @@ export function createOpenId(parts: Parts): OpenId {
         limits.refuseBlocked('rejected_tokens', address);
         await limits.hit('rejected_tokens', address);
       },
-      refuseUserCodes: (address) => limits.refuseBlocked('wrong_user_codes', address),
-      countWrongUserCode: (address) => limits.hit('wrong_user_codes', address),
+      refuseUserCodes: (address) => limits.refuseBlocked('wrong_user_codes', siteOfNetwork(address)),
+      countWrongUserCode: (address) => limits.hit('wrong_user_codes', siteOfNetwork(address)),
     },
   });
   const interactions = new Interactions({

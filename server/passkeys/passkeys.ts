@@ -102,6 +102,7 @@ export class Passkeys {
     const { key, selector, verifier } = createAuthKey();
     const email = await store.signIn({
       id: passkey.id,
+      email: passkey.email,
       counter: newCounter,
       backedUp: credentialBackedUp,
       target: target ?? { domain: null, clientId: null, host: null },

@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { MAX_PASSKEYS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
+import { mailboxOf } from '../../contract/rules.ts';
 import { REMEMBERED_LIFE } from '../accounts/browser.ts';
+import { endGuesses } from '../accounts/guesses.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import { inTransaction } from '../db/database.ts';
 import { METHOD_CODES } from '../signin/methods.ts';
@@ -22,9 +24,10 @@ export type StoredPasskey = {
 /** A passkey of an address, for the options of another one. */
 export type KnownPasskey = { id: string; credentialId: string; userHandle: Buffer; transports: string[] };
 
-/** A use of a passkey that was verified. `tokenHash` is null for the login of a program, which gets an authorization code. */
+/** A use of a passkey that was verified. `email`: the address of the passkey. `tokenHash` is null for the login of a program, which gets an authorization code. */
 export type PasskeyUse = {
   id: string;
+  email: string;
   counter: number;
   backedUp: boolean;
   target: { domain: string | null; clientId: string | null; host: string | null };
@@ -69,7 +72,7 @@ used as (insert into passkey_challenges (hash) select $2 from passkey on conflic
 select *, exists (select from used) as fresh from passkey`;
 
 // Of two uses with the same counter one is a clone's. $1 id, $2 counter, $3 backed up, $4 domain, $5 client_id, $6 host, $7 hash of the
-// token, $8 browser, $9 device, $10 label, $11 selector, $12 verifier.
+// token, $8 browser, $9 device, $10 label, $11 selector, $12 verifier, $13 mailbox.
 const SIGN_IN = `
 with used as (
   update passkeys set counter = $2, backed_up = $3, last_used_at = now()
@@ -88,6 +91,7 @@ remembered as (
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
+guesses_ended as (${endGuesses('select $13::text from used')}),
 audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_passkey', email, $4, $5 from used)
 select email from used`;
 
@@ -145,6 +149,7 @@ export class PasskeyStore {
   /** Returns the address that is signed in, or null when it is not: a clone was faster, or the website no longer exists. */
   async signIn({
     id,
+    email,
     counter,
     backedUp,
     target,
@@ -156,7 +161,8 @@ export class PasskeyStore {
     verifier,
   }: PasskeyUse): Promise<string | null> {
     const { domain, clientId, host } = target;
-    const values = [id, counter, backedUp, domain, clientId, host, tokenHash, browser, device, label, selector, verifier];
+    const issued = [tokenHash, browser, device, label, selector, verifier];
+    const values = [id, counter, backedUp, domain, clientId, host, ...issued, mailboxOf(email)];
     return (await this.#run<{ email: string }>('passkey-sign-in', SIGN_IN, values))[0]?.email ?? null;
   }
 

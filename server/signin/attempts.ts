@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ATTEMPT_SECONDS, INVITATION_DAYS, MAX_CODE_TRIES, REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { AttemptStatus, OwnAttempt } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
+import { GUESSES, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secrets.ts';
@@ -174,8 +175,20 @@ type OwnBrowser = { attempt: Buffer; device: Buffer | null };
 
 const LIFE = `interval '${ATTEMPT_SECONDS} seconds'`;
 
-// A sign-in remembers the account on the device of the browser that completed it, in the transaction that uses the attempt up.
-const STATUS = `case
+/**
+ * Returns a condition: whether a browser is known for an address by its device cookie, so that limits that others used up do not apply.
+ * @param device as SQL
+ * @param email as SQL
+ */
+export const isKnown = (device: string, email: string) =>
+  `exists (select from remembered_keys known where known.device = ${device} and known.email = ${email})`;
+
+/**
+ * Returns the status of an attempt, as SQL. A sign-in remembers the account on the device of the browser that completed it, in the
+ * transaction that uses the attempt up. $2 device.
+ * @param guesses the limit of wrong codes for a mailbox, as SQL
+ */
+const statusOf = (guesses: string) => `case
     when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then
       case when exists (
         select from remembered_keys k where k.device = $2 and k.email = a.email and k.rotated_at >= coalesce(a.consumed_at, a.expires_at - ${LIFE})
@@ -183,9 +196,11 @@ const STATUS = `case
     when a.mail_failed then 'mail_failed'
     when a.expires_at <= now() then 'expired'
     when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'
+    when a.code_tries > 0 and ${isGuessed('coalesce(a.mailbox, a.email)', guesses)} and not ${isKnown('$2', 'a.email')} then 'code_spent'
     else 'waiting' end`;
 
-const NEWEST_STATUS = `select ${STATUS} as status from sign_in_attempts a where browser = $1 and email = $3 order by id desc limit 1`;
+const NEWEST_STATUS = `
+select ${statusOf('$4')} as status from sign_in_attempts a where browser = $1 and email = $3 order by id desc limit 1`;
 
 /** Whether an attempt is for the target: $3 its forward_url with the conditions $6, or $4 its mark, or neither for the portal. */
 const forTarget = (attempt: string) => `case
@@ -194,7 +209,7 @@ const forTarget = (attempt: string) => `case
     else ${attempt}.kind = 'portal' or ${attempt}.kind = 'app' and ${attempt}.client_id = '${WEB_CLIENT_ID}' end`;
 
 const NEWEST_FOR_TARGET = `
-select a.email, a.state, ${STATUS} as status, greatest(0, ceil(extract(epoch from a.expires_at - now())))::integer as "secondsLeft",
+select a.email, a.state, ${statusOf('$7')} as status, greatest(0, ceil(extract(epoch from a.expires_at - now())))::integer as "secondsLeft",
   (select count(*) from sign_in_attempts o
     where o.browser = a.browser and o.email = a.email and o.expires_at > now() and ${forTarget('o')})::integer as "emailCount"
 from sign_in_attempts a
@@ -204,14 +219,17 @@ order by a.id desc limit 1`;
 /** The attempts of a browser, as it may see them itself. */
 export class OwnAttempts {
   readonly #core: Database['core'];
+  readonly #guesses: number;
 
-  constructor(core: Database['core']) {
+  /** @param limitFactor multiplies the limit of wrong codes for a mailbox */
+  constructor(core: Database['core'], limitFactor: number) {
     this.#core = core;
+    this.#guesses = GUESSES.points * limitFactor;
   }
 
   /** Returns the status of a browser's newest attempt for an address; `expired` when there is none. */
   async status({ attempt, device }: OwnBrowser, email: string): Promise<AttemptStatus> {
-    const values = [attempt, device, email];
+    const values = [attempt, device, email, this.#guesses];
     const { rows } = await this.#core.query<{ status: AttemptStatus }>({ name: 'signin-status', text: NEWEST_STATUS, values });
     return rows[0]?.status ?? 'expired';
   }
@@ -221,7 +239,7 @@ export class OwnAttempts {
     const forwardUrl = target.kind === 'site' ? target.forwardUrl : null;
     const mark = target.kind === 'oidc' ? target.mark : null;
     const conditions = target.kind === 'site' ? target.conditions : null;
-    const values = [attempt, device, forwardUrl, mark, email ?? null, conditions];
+    const values = [attempt, device, forwardUrl, mark, email ?? null, conditions, this.#guesses];
     const { rows } = await this.#core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_TARGET, values });
     return rows[0] ?? null;
   }

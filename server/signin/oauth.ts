@@ -4,6 +4,7 @@ import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
+import { endGuesses } from '../accounts/guesses.ts';
 import { deviceIdOf, type Sessions } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
@@ -31,7 +32,7 @@ const EXCHANGE = `
   update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
   where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11
     and ${OPEN_ATTEMPT}
-  returning email, null::timestamptz as proven_at`;
+  returning email, coalesce(mailbox, email) as mailbox, null::timestamptz as proven_at`;
 
 // A second exchange with the right verifier means that the code leaked, so that what it issued ends (RFC 6749 §4.1.2). A wrong
 // verifier only counts as a try.
@@ -52,8 +53,9 @@ with person as (
   update sign_in_attempts a set consumed_at = now(), session = $6
   where id = $1 and kind = 'app' and client_id = $2 and redirect_uri = coalesce($3, redirect_uri) and challenge = $4
     and ${OPEN_ATTEMPT} and ${applicationActive('a')}
-  returning email, client_id
+  returning email, client_id, coalesce(mailbox, email) as mailbox
 ),
+guesses_ended as (${endGuesses('select mailbox from person')}),
 account as (
   insert into users (id, email) select $5, email from person on conflict (email) do update set email = excluded.email returning id
 ),

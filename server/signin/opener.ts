@@ -1,6 +1,7 @@
 import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
 import { type Browser, createAuthKey, deviceLabelOf, REMEMBERED_LIFE } from '../accounts/browser.ts';
+import { endGuesses } from '../accounts/guesses.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -72,7 +73,7 @@ consumed as (
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
     and ${stillAwaited('a')}
-  returning g.n, a.id, a.kind, a.email, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at, a.language, a.conditions, ${needsPasskey('a.conditions')} as passkey_first,
+  returning g.n, a.id, a.kind, a.email, coalesce(a.mailbox, a.email) as mailbox, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at, a.language, a.conditions, ${needsPasskey('a.conditions')} as passkey_first,
     g.token, g.device, g.selector, g.verifier, g.label, g.by_code,
     case when a.kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
@@ -87,6 +88,7 @@ remembered as (
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
+guesses_ended as (${endGuesses('select mailbox from consumed')}),
 audit as (
   insert into audit_log (action, email, domain, client_id, seconds)
   select case when passkey_first then 'address_proven' when kind = 'oidc' then 'application_signed_in' else 'signed_in' end, email, domain,

@@ -2,8 +2,10 @@ import type { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
+import { mailboxOf } from '../../contract/rules.ts';
 import type { SignInDestination } from '../../contract/signin.ts';
 import { authKeyOf, type Browser, provenAtOf, readAuthKey } from '../accounts/browser.ts';
+import { endGuesses } from '../accounts/guesses.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
@@ -18,7 +20,7 @@ const isProvenWithin = (key: string, seconds: string) => `${provenAtOf(key)} > n
 
 // The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
 // $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token, $10 client_id,
-// $11 seconds since the proof of the address at most.
+// $11 seconds since the proof of the address at most, $12 mailbox.
 const QUICK_LOGIN = `
 with used as (
   update remembered_keys set used_at = now(),
@@ -36,6 +38,7 @@ issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at, method, proven_at)
   select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.remembered}', proven_at from used
 ),
+guesses_ended as (${endGuesses('select $12::text from used')}),
 audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_again', email, $6, $10 from used)
 select rotated, replaced from used`;
 
@@ -133,6 +136,7 @@ export class QuickLogins {
       target.host,
       target.clientId,
       target.maxAge,
+      mailboxOf(email),
     ]);
     if (!used) {
       const isTooOld = target.maxAge !== null && (await this.#run('signin-key-age', IS_TOO_OLD, [selector, device, email, verifier]));

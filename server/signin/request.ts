@@ -9,6 +9,7 @@ import { type Browser, deviceNamesOf } from '../accounts/browser.ts';
 import type { Query } from '../db/database.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { blockOfNetwork } from '../http/reading.ts';
 import type { Mail } from '../mail/mail.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { emailRequests } from '../metrics/metrics.ts';
@@ -19,7 +20,8 @@ import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 import { type InteractionTargets, redirectHostOf, type Targets } from './target.ts';
 
 const LIMIT_MESSAGES: Record<Limit, string> = {
-  address: 'Too many sign-in emails were requested from your network. Please wait a little.',
+  address:
+    'There are many sign-ins from your network, so no email was sent. Sign in with a passkey or a remembered account, or wait a little.',
   pair: 'Too many sign-in emails to this address. Please use the newest one, or wait a little.',
   mailbox: 'Too many sign-in emails were sent to this mailbox. Please wait a little.',
 };
@@ -144,7 +146,7 @@ export class SignInRequests {
       kind: attempt.mailKind as Mail['kind'],
       recipient: attempt.email,
       language: attempt.language as LanguageCode,
-      data: result.brand ? { ...data, ...result.brand } : data,
+      data: result.added ? { ...data, ...result.added } : data,
       requestId: attempt.requestId,
     });
   }
@@ -169,6 +171,7 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
     browser: digest(browser.attempt),
     device: digest(browser.device),
     clientAddress: browser.clientAddress,
+    block: blockOfNetwork(browser.clientAddress),
     userAgent: browser.userAgent,
     requestId: browser.requestId,
     domain: null,

@@ -60,7 +60,7 @@ export function textOfFailure({ language, t }: Translator, failure: Failure, fal
 }
 
 /** Why a call or a form post failed. */
-export type Failure = { code: ApiError['code'] | FormFailure['code']; field?: string; retryAfter?: number };
+export type Failure = { code: ApiError['code'] | FormFailure['code']; field?: string; retryAfter?: number; triesLeft?: number };
 
 /** `instanceof` would need the class, which is not in the first load of the page. */
 export const isApiError = (error: unknown): error is ApiError => error instanceof Error && error.name === 'ApiError';

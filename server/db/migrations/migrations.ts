@@ -95,6 +95,11 @@ create table audit_exports (
 );
 `;
 
+/** The mailbox of an attempt whose address is another spelling of it, for the counter of wrong codes; null: the address itself. */
+const mailboxOfAttempts: readonly Step[] = [
+  { title: 'add the mailbox to the attempts', sql: 'alter table sign_in_attempts add column mailbox text' },
+];
+
 /**
  * All migrations in order, the short ones in full. The list is append-only: a released migration is never changed.
  * How to write one is in docs/architecture.md.
@@ -119,4 +124,5 @@ export const migrations: readonly Migration[] = [
   { name: '0016-passkeys', steps: passkeys },
   { name: '0019-sign-in-methods', steps: signInMethods },
   { name: '0020-remembered-keys', steps: rememberedKeysBySelector },
+  { name: '0022-mailbox-of-attempts', steps: mailboxOfAttempts },
 ];

@@ -13,6 +13,7 @@ type Sentences = {
   introduction: string;
   button: string;
   codeIntroduction: string;
+  warning: string;
   requested: string;
   ignore: string;
 };
@@ -24,6 +25,8 @@ const sentences: Record<LanguageCode, Sentences> = {
     introduction: 'Open this link to sign in:',
     button: 'Sign in',
     codeIntroduction: 'Or enter this code in the window where you began:',
+    warning:
+      'Someone is guessing the codes of this address: many wrong ones were entered in the last 24 hours. Until you sign in, a new browser or program can try this code only once, so enter it carefully. Never give it to anyone.',
     requested: `Requested: ${request}`,
     ignore: 'If this was not you, ignore this email: no one can sign in without it.',
   },
@@ -33,6 +36,8 @@ const sentences: Record<LanguageCode, Sentences> = {
     introduction: 'Norėdami prisijungti, atverkite šią nuorodą:',
     button: 'Prisijungti',
     codeIntroduction: 'Arba įveskite šį kodą lange, kuriame pradėjote:',
+    warning:
+      'Kažkas spėlioja šio adreso kodus: per pastarąsias 24 valandas įvesta daug neteisingų. Kol neprisijungsite, naujoje naršyklėje ar programoje šį kodą galima įvesti tik vieną kartą, todėl įveskite jį atidžiai. Niekam jo neduokite.',
     requested: `Laiško paprašyta: ${request}`,
     ignore: 'Jei tai buvote ne jūs, nekreipkite į šį laišką dėmesio: be jo niekas negali prisijungti.',
   },
@@ -42,6 +47,8 @@ const sentences: Record<LanguageCode, Sentences> = {
     introduction: 'Lai pierakstītos, atveriet šo saiti:',
     button: 'Pierakstīties',
     codeIntroduction: 'Vai ievadiet šo kodu logā, kurā sākāt:',
+    warning:
+      'Kāds mēģina uzminēt šīs adreses kodus: pēdējās 24 stundās ievadīts daudz nepareizu kodu. Kamēr nebūsiet pierakstījies, jaunā pārlūkā vai programmā šo kodu var ievadīt tikai vienu reizi, tāpēc ievadiet to uzmanīgi. Nevienam to nedodiet.',
     requested: `Pieprasīts: ${request}`,
     ignore: 'Ja tas nebijāt jūs, neņemiet šo vēstuli vērā: bez tās neviens nevar pierakstīties.',
   },
@@ -51,6 +58,8 @@ const sentences: Record<LanguageCode, Sentences> = {
     introduction: 'Щоб увійти, відкрийте це посилання:',
     button: 'Увійти',
     codeIntroduction: 'Або введіть цей код у вікні, де ви почали вхід:',
+    warning:
+      'Хтось підбирає коди цієї адреси: за останні 24 години введено багато неправильних. Доки ви не ввійдете, у новому браузері чи програмі цей код можна ввести лише один раз, тож вводьте його уважно. Нікому його не повідомляйте.',
     requested: `Запит: ${request}`,
     ignore: 'Якщо це були не ви, не зважайте на цей лист: без нього ніхто не зможе увійти.',
   },
@@ -60,6 +69,8 @@ const sentences: Record<LanguageCode, Sentences> = {
     introduction: 'Чтобы войти, откройте эту ссылку:',
     button: 'Войти',
     codeIntroduction: 'Или введите этот код в окне, где вы начали вход:',
+    warning:
+      'Кто-то подбирает коды этого адреса: за последние 24 часа введено много неверных. Пока вы не войдёте, в новом браузере или программе этот код можно ввести только один раз, поэтому вводите его внимательно. Никому его не сообщайте.',
     requested: `Запрос: ${request}`,
     ignore: 'Если это были не вы, не обращайте внимания на это письмо: без него никто не сможет войти.',
   },
@@ -86,13 +97,14 @@ const portalHeadlines: Record<LanguageCode, Headline> = {
 const signInWith =
   (headlines: Record<LanguageCode, Headline>): Template =>
   (language) => {
-    const { preview, validity, introduction, button, codeIntroduction, requested, ignore } = sentences[language];
+    const { preview, validity, introduction, button, codeIntroduction, warning, requested, ignore } = sentences[language];
     return {
       ...headlines[language],
       preview,
       paragraphs: [validity],
       action: { introduction, label: button, href: slot('link') },
       codeIntroduction,
+      warning,
       notes: [requested, ignore],
     };
   };

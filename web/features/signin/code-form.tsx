@@ -1,5 +1,4 @@
 import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
-import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
 import type { OwnAttempt } from '../../../contract/pages.ts';
 import { type Failure, isApiError, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
@@ -45,14 +44,12 @@ export function CodeForm({
     if (failure?.form === 'code') return textOf(failure as Failure, status === 'code_spent');
     return status === 'code_spent' ? t('auth.code_spent') : null;
   });
-  const wrongCodes = useRef(0);
   const emailOfErrors = useRef(emailCount);
 
   useEffect(() => {
     // A new email has a new code with its own number of tries.
     if (emailOfErrors.current === emailCount) return;
     emailOfErrors.current = emailCount;
-    wrongCodes.current = 0;
     setError(null);
   }, [emailCount]);
 
@@ -66,9 +63,7 @@ export function CodeForm({
       onAccepted(await flow.enterCode(email, digits));
     } catch (error) {
       const reason: Failure = isApiError(error) ? error : { code: 'internal' };
-      const wrong = reason.code === 'bad_code';
-      if (wrong) wrongCodes.current += 1;
-      setError(textOf(reason, wrong && wrongCodes.current >= MAX_CODE_TRIES));
+      setError(textOf(reason, status === 'code_spent' || reason.triesLeft === 0));
       setCode('');
       setChecking(false);
       field.current?.focus();

@@ -2,7 +2,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { AttemptStatus, OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
-import { failureText, isApiError, useTranslator } from '../../lib/texts.ts';
+import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -40,7 +40,7 @@ export function MailStep({
   const { email, status } = attempt;
   const expired = status === 'expired';
   usePolledStatus(attempt, leaving, onStatus);
-  const refused = useFormErrors('resend', 'auth.error_send_portal');
+  const refused = useFormErrors('resend', 'auth.error_send_portal', crowded);
   const mailbox = mailboxSite(email);
   const [before, after] = t('auth.magic_link_sent').split('{email}');
   const accept = (onward: Onward) => {
@@ -124,6 +124,9 @@ function StatusNote({ status, portal }: { status: AttemptStatus; portal: boolean
 
 const RESEND_SECONDS = 30;
 
+/** The text for a network with many sign-ins. This step has neither passkeys nor remembered accounts. */
+const crowded: OwnTexts = { rate_limited: 'auth.error_network' };
+
 /**
  * Requests the email again. It counts down between two emails and while a limit applies.
  * @param layout `expired`: the main action; `here`: the main action, after the link was used in another browser; it does not wait
@@ -169,7 +172,7 @@ function Resend({
       toast(t('auth.resent'));
     } catch (error) {
       if (isApiError(error) && error.retryAfter) setUntil(Date.now() + error.retryAfter * 1000);
-      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_send_portal'));
+      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_send_portal', crowded));
     } finally {
       setSending(false);
     }

@@ -6,6 +6,7 @@ import type { Input } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
 import { writeCookie } from '../../lib/storage.ts';
+import { hydrated } from '../../lib/store.ts';
 import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { paths, safePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -37,12 +38,12 @@ export type PasskeyDestination = Destination | { attempt: string } | null;
 /**
  * Signs in with a passkey that the person chooses in the list of the browser for the address field, which needs no request.
  * @param button `known`: in browsers without that list and those where a passkey was used before; `only`: the list is not used
- * @returns `choose`: for a button, null where there is none; `unsupported`: the browser or the service has no passkeys
+ * @returns `choose`: for a button, null where there is none; `offer`: shows the button, null where no passkey can be used; `unsupported`: the browser or the service has no passkeys
  */
 export function usePasskey(
   destination: PasskeyDestination,
   button: 'known' | 'always' | 'only' = 'known',
-): { choose: (() => void) | null; busy: boolean; unsupported: boolean } {
+): { choose: (() => void) | null; offer: (() => void) | null; busy: boolean; unsupported: boolean } {
   const translator = useTranslator();
   const { t } = translator;
   const { passkey } = useBoot();
@@ -133,7 +134,8 @@ export function usePasskey(
     };
   }, []);
 
-  return { choose: offersButton && !unsupported ? choose : null, busy, unsupported };
+  const offer = passkey && !unsupported && hydrated.get() ? () => setOffersButton(true) : null;
+  return { choose: offersButton && !unsupported ? choose : null, offer, busy, unsupported };
 }
 
 /** A passkey that may be created after a sign-in by email, and where the visitor goes on to. */

@@ -104,6 +104,12 @@ function SignedInStep({ email }: { email: string }) {
   );
 }
 
+/** The texts for a network with many sign-ins, without and with a passkey, each without and with remembered accounts. */
+const crowdedTexts = [
+  ['auth.error_network', 'auth.error_network_account'],
+  ['auth.error_network_passkey', 'auth.error_network_both'],
+] as const;
+
 /** What the application asks of the sign-in. */
 type Wanted = Extract<AuthorizationStep, { step: 'sign_in' }>;
 
@@ -129,7 +135,6 @@ function AddressStep({
   const portal = target.kind === 'portal';
   const steps = useSteps();
   const fallback = portal ? 'auth.error_send_portal' : 'auth.error_send';
-  const errors = useFormErrors('address', fallback);
   const accountErrors = useFormErrors('account', portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text');
   const refused = accountErrors.ofForm ?? accountErrors.atField;
   const field = useRef<HTMLInputElement>(null);
@@ -137,6 +142,8 @@ function AddressStep({
   const [accounts, readAccounts] = useRememberedAccounts();
   const { passkeyOnly = false, oneClick } = steps;
   const passkey = usePasskey(destination, passkeyOnly ? 'always' : 'known');
+  const ownTexts = { rate_limited: crowdedTexts[passkey.offer ? 1 : 0][accounts.length > 0 ? 1 : 0] };
+  const errors = useFormErrors('address', fallback, ownTexts);
 
   const [other, setOther] = useState(!wanted?.chooseAccount || refused !== null || errors.atField !== null);
   const choosing = !other && accounts.length > 0;
@@ -171,6 +178,11 @@ function AddressStep({
     if (url) location.assign(url);
     else await onSend(address);
   };
+  const send: typeof sendAddress = (address, proof) =>
+    sendAddress(address, proof).catch((error) => {
+      if (isApiError(error) && error.code === 'rate_limited') passkey.offer?.();
+      throw error;
+    });
 
   return (
     <Card>
@@ -209,8 +221,9 @@ function AddressStep({
           labels={[t(portal ? 'auth.send_magic_link_portal' : 'auth.send_magic_link'), t('auth.sending')]}
           variant={passkeyOnly && passkey.choose ? 'secondary' : 'primary'}
           fallback={fallback}
+          ownTexts={ownTexts}
           onChange={setEmail}
-          onSend={sendAddress}
+          onSend={send}
         />
       )}
       {!passkeyOnly && passkey.choose && (

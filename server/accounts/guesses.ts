@@ -1,0 +1,25 @@
+import { RATE_LIMITS } from '../../contract/limits.ts';
+
+/** Wrong codes for one mailbox, after which browsers that are not known for the address may try the code of each email once. */
+export const GUESSES = RATE_LIMITS.wrong_codes_mailbox;
+
+/** Returns the key of the counter of wrong codes for a mailbox, as SQL. @param mailbox as SQL */
+export const guessesKey = (mailbox: string) => `'guesses ' || ${mailbox}`;
+
+/**
+ * Returns a condition: whether so many wrong codes were entered for a mailbox that someone is guessing.
+ * @param mailbox as SQL
+ * @param limit as SQL
+ */
+export const isGuessed = (mailbox: string, limit: string) =>
+  `exists (select from sign_in_limits l where l.key = ${guessesKey(mailbox)} and l.hits >= ${limit} and l.resets_at > now())`;
+
+/**
+ * Returns a statement that ends the counters of wrong codes after a sign-in, for a CTE. The rows are locked in the order of their keys, so
+ * that two statements never deadlock.
+ * @param mailboxes a query with one column, the mailboxes that signed in
+ */
+export const endGuesses = (mailboxes: string) => `
+  delete from sign_in_limits where key = any(array(
+    select key from sign_in_limits where key = any(array(select ${guessesKey('mailbox')} from (${mailboxes}) signed_in (mailbox)))
+    order by key for update))`;
