@@ -59,10 +59,10 @@ const addHits = (key: string, hits: string, seconds: number, from: string, condi
 /**
  * Judges a code in one statement, after it was compared: whether the attempts and the limits accept it. The response depends on nothing
  * else, so that of concurrent tries, at any instances, exactly as many are accepted as the limits allow. A right code adds nothing to a
- * counter, but waits for its row like a wrong one: it is accepted only if fewer wrong codes than the limit came before it.
+ * counter, but waits for the wrong ones that are being counted. Right codes do not wait for one another.
  *
  * A code that is compared with the codes of several emails is as many guesses, the newest first. The rows are locked in one order: the
- * attempts by id, then network, mailbox and total. A right code only reads the total, so that sign-ins do not wait for one another.
+ * attempts by id, then network, mailbox and total. A right code only reads the total.
  *
  * $1 ids of the candidates, $2 the least and $3 the greatest, so that only their partitions are searched; $4 the id of the attempt whose
  * code it is, $5 key of the network, $6 its limit, $7 mailbox, $8 its limit, $9 whether the browser is known, $10 the total limit,
@@ -78,11 +78,22 @@ with open as materialized (
 guess as materialized (
   select count(*)::integer as guesses, case when $4::uuid is null then count(*) else 0 end::integer as wrong from open having count(*) > 0
 ),
-network as (${addHits('$5', 'wrong', OF_NETWORK.duration, 'from guess')}),
-of_network as materialized (
-  select g.*, hits - wrong as before, $6::integer - (hits - wrong) as room, resets_at from guess g cross join network
+network as (${addHits('$5', 'wrong', OF_NETWORK.duration, 'from guess where wrong > 0')}),
+network_before as materialized (
+  select hits, resets_at from sign_in_limits where key = $5 and resets_at > now() and exists (select from guess where wrong = 0) for share
 ),
-mailbox as (${addHits(guessesKey('$7'), 'wrong', GUESSES.duration, 'from of_network where room > 0 and not $9')}),
+of_network as materialized (
+  select g.*, coalesce(n.hits - wrong, b.hits, 0) as before, $6::integer - coalesce(n.hits - wrong, b.hits, 0) as room,
+    coalesce(n.resets_at, b.resets_at) as resets_at
+  from guess g left join network n on true left join network_before b on true
+),
+mailbox_after as (${addHits(guessesKey('$7'), 'wrong', GUESSES.duration, 'from of_network where room > 0 and wrong > 0 and not $9')}),
+mailbox_before as materialized (
+  select hits from sign_in_limits
+  where key = ${guessesKey('$7')} and resets_at > now() and exists (select from of_network where room > 0 and wrong = 0 and not $9)
+  for share
+),
+mailbox as materialized (select hits from mailbox_after union all select hits from mailbox_before),
 accepted as materialized (
   select o.id, o.before
   from (select open.id, code_tries, w.*, row_number() over (order by open.id desc) as newest from open cross join of_network w) o
