@@ -125,16 +125,16 @@ export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('regi
 
 /**
  * Returns a condition: whether an attempt has ended because another one of the same browser, address and target was used while it
- * was open. It is evaluated when it matters instead of being written, so that no statement waits for the rows of two attempts.
+ * was open. The target is what the token is for: two hosts of one website are two. It is evaluated when it matters instead of being
+ * written, so that no statement waits for the rows of two attempts.
  * @param attempt alias of the row
  * @param seconds life of an attempt, as SQL
  */
 export const endedBySibling = (attempt: string, seconds: string) => `exists (
       select from sign_in_attempts sibling
       where sibling.browser = ${attempt}.browser and sibling.id <> ${attempt}.id and sibling.kind = ${attempt}.kind
-        and sibling.email = ${attempt}.email and sibling.domain is not distinct from ${attempt}.domain
+        and sibling.email = ${attempt}.email and sibling.host is not distinct from ${attempt}.host
         and sibling.client_id is not distinct from ${attempt}.client_id
-        and (${attempt}.kind <> 'oidc' or sibling.host = ${attempt}.host)
         and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
 
 /**
