@@ -7,7 +7,7 @@ import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '
 import type { DescribedError } from '../http/errors.ts';
 import { type InvokeSettings, invoke, type Listener, type Served } from '../http/invoke.ts';
 import { requireOwnForm } from '../http/protection.ts';
-import { queryOf, readBody } from '../http/reading.ts';
+import { inAscii, queryOf, queryTextOf, readBody } from '../http/reading.ts';
 import { forgetRefusal, refusalOf } from '../signin/request.ts';
 import { baseOf, type PageQuery, type Posted, pageOfRefusal, pageQuery, prefersJson, SIGN_IN, type SignInPages } from './pages.ts';
 
@@ -230,16 +230,17 @@ export class SignInForms {
   }
 
   #redirect(response: ServerResponse, url: string): void {
-    // A header is latin1, so this sends the bytes of a forward_url unchanged.
-    const Location = Buffer.from(url).toString('latin1');
-    response.writeHead(303, { ...this.#parts.headers, Location, 'Content-Length': 0 }).end();
+    response.writeHead(303, { ...this.#parts.headers, Location: inAscii(url), 'Content-Length': 0 }).end();
   }
 }
 
 /** Whether a form is on the page of an emailed link. */
 const isOfLink = (form: string): form is 'link' | 'browser' => form === 'link' || form === 'browser';
 
-const searchOf = ({ url = '' }: IncomingMessage) => (url.includes('?') ? url.slice(url.indexOf('?')) : '');
+function searchOf(request: IncomingMessage): string {
+  const query = queryTextOf(request);
+  return query && `?${query}`;
+}
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field.slice(0, 512) : '');
 

@@ -8,7 +8,7 @@ import { normalEmail } from '../../contract/rules.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { DescribedError } from '../http/errors.ts';
-import { fieldsOf, type queryOf } from '../http/reading.ts';
+import { fieldsOf, type queryOf, queryTextOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { AttemptTarget, OwnAttempts } from '../signin/attempts.ts';
 import type { LinkPage } from '../signin/link.ts';
@@ -105,10 +105,7 @@ export function pageOfRefusal({ interaction, forward_url, max_age, require, lang
 export const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${uid}` : SIGN_IN);
 
 /** Returns the query of a page. A NUL character becomes another control character: the page shows what is wrong with a forward_url. */
-function queryOfPage({ url = '' }: IncomingMessage): PageQuery {
-  const at = url.indexOf('?');
-  return at < 0 ? {} : fieldsOf(url.slice(at + 1).replaceAll('%00', '%01'));
-}
+const queryOfPage = (request: IncomingMessage): PageQuery => fieldsOf(queryTextOf(request).replaceAll('%00', '%01'));
 
 /** The parameters of a page's URL. */
 export type PageQuery = ReturnType<typeof queryOf>;

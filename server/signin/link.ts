@@ -149,13 +149,7 @@ export function linkListener(parts: {
       const page = await parts.describeLink(secret, false, cookies);
       return parts.sendPage(response, { language: page.language, target: page.target, offer: { email, options, url: redirectUrl } });
     }
-    response.writeHead(303, {
-      ...parts.headers,
-      // Express would re-encode the URL. A header is latin1, so this sends the bytes of the forward_url unchanged.
-      Location: Buffer.from(redirectUrl).toString('latin1'),
-      'Content-Length': 0,
-    });
-    response.end();
+    response.writeHead(303, { ...parts.headers, Location: redirectUrl, 'Content-Length': 0 }).end();
   };
 }
 
