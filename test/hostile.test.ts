@@ -70,6 +70,14 @@ test('rejects hostile email addresses and sends no email', () =>
     }
   }));
 
+test.each(corpora.enteredAddresses)('sends one email to the address in %j', async (entered) => {
+  const [visitor, email] = [newClient(), freshAddress()];
+  await requestEmail(visitor, entered.replace('ADDRESS', email), `https://${shop}/`);
+  expect((await stage.mailbox.waitFor(email)).recipients).toEqual([email]);
+  const page = await visitor.get(`/auth?forward_url=${encodeURIComponent(`https://${shop}/`)}&step=code`);
+  expect(page.text).toContain(`"email":"${email}","attempt"`);
+});
+
 test('rejects hostile forward_urls and sends no email', () =>
   expectNoMail(async () => {
     for (const hostile of urls.badForwardUrls) {

@@ -3,6 +3,7 @@ import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
 import { type FormFailure, type FormName, type RequiredPasskey, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
 import type { Output, RouteName } from '../../contract/routes.ts';
+import { CODE_DIGITS, readCode } from '../../contract/rules.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
 import type { DescribedError } from '../http/errors.ts';
 import { type InvokeSettings, invoke, type Listener, type Served } from '../http/invoke.ts';
@@ -115,7 +116,8 @@ export class SignInForms {
   async #enterCode(post: Post): Promise<void> {
     const { email, code } = post.fields;
     const { output, error } = await this.#parts.call('emailCode', { email, code }, post.browser);
-    if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email) });
+    const { digits } = readCode(textOf(code));
+    if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email), digits });
     if ('code' in output) throw new Fault('internal');
     return this.#goOn(post, output);
   }
@@ -179,7 +181,8 @@ export class SignInForms {
   async #refuse(post: Post, form: FormName, { fault }: DescribedError, posted: Posted): Promise<void> {
     if (prefersJson(post.request)) throw fault;
     if (fault.retryAfter) post.response.setHeader('Retry-After', String(fault.retryAfter));
-    return this.#show(post, { form, code: fault.code, field: fault.field, retryAfter: fault.retryAfter }, posted, fault.status);
+    const typed = fault.code === 'bad_request' && (posted.digits ?? '').length < CODE_DIGITS ? posted.digits : undefined;
+    return this.#show(post, { form, code: fault.code, field: fault.field, retryAfter: fault.retryAfter, typed }, posted, fault.status);
   }
 
   /** Sends the page of a form again, with what was typed and the reason why it was refused. */
