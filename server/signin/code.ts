@@ -1,5 +1,5 @@
 import { Fault } from '../../contract/errors.ts';
-import { MAX_CODE_TRIES, RATE_LIMITS } from '../../contract/limits.ts';
+import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
@@ -11,8 +11,8 @@ import { digest } from '../secrets.ts';
 import { type AttemptKind, type AttemptSecrets, clientActive, handleToId } from './attempts.ts';
 import type { AddressProven, AttemptOpener, SignedIn } from './opener.ts';
 
-/** An open attempt whose code may be compared. */
-type Candidate = { id: string; kind: AttemptKind; browser: Buffer; domain: string | null; clientId: string | null };
+/** An attempt whose code may be compared. `opened`: it is not open any more, and only its result may be given again. */
+type Candidate = { id: string; kind: AttemptKind; browser: Buffer; domain: string | null; clientId: string | null; opened: boolean };
 
 /** The browser that began the attempt, or the attempt whose handle a program has. */
 type EnteredBy = { browser: Buffer } | { id: string };
@@ -28,6 +28,7 @@ const TOTAL_KEY = 'wrong codes';
 
 // Every open attempt of this browser for the address counts the try, before anything is compared. A network without wrong codes
 // is never refused, so that an attacker cannot disable codes for everyone. $4 key of the network, $5 its limit, $6 the total limit.
+// A code may be sent twice by a double click, so that attempts that were opened a moment ago follow; their codes are no guesses any more.
 const tryCode = (column: 'browser' | 'id') => `
 with refused as materialized (
   select greatest(1, ceil(extract(epoch from n.resets_at - now())))::integer as seconds from sign_in_limits n
@@ -41,9 +42,13 @@ tried as (
     and not exists (select from refused)
   returning id, kind, browser, domain, client_id
 )
-select id, kind, browser, domain, client_id as "clientId", null::integer as seconds from tried
+select id, kind, browser, domain, client_id as "clientId", null::integer as seconds, false as opened from tried
 union all
-select null, null, null, null, null, seconds from refused`;
+select null, null, null, null, null, seconds, false from refused
+union all
+select id, kind, browser, domain, client_id, null, true from sign_in_attempts
+where ${column} = $1 and email = $2 and kind <> 'app' and $3::text is null and consumed_at > now() - interval '${REPEAT_SECONDS} seconds'
+  and not exists (select from refused)`;
 
 // A code that is compared with the codes of several emails is as many guesses. $1 key of the network, $2 number of guesses. Every
 // statement locks the rows in one order.
@@ -92,7 +97,9 @@ export class SignInCodes {
     const match = await this.#slots.run(() => this.#match(by, { email, code, state: state ?? null }, browser));
     if (!match) throw new Fault('bad_code', { field: 'code' });
     if (match.kind === 'app') return { code: secrets.link('app', match.id) };
-    const signedIn = await opener.open(match.id, browser, { browser: match.browser, email: null, byCode: true });
+    const signedIn = match.opened
+      ? await opener.openAgain(match, browser, email)
+      : await opener.open(match, browser, { browser: match.browser, email: null, byCode: true });
     if (!signedIn) throw new Fault('bad_code', { field: 'code' });
     return signedIn;
   }
@@ -115,8 +122,9 @@ export class SignInCodes {
     if (first && first.seconds !== null)
       throw new Fault('rate_limited', { message: 'Too many wrong codes. Use the link in the email.', retryAfter: first.seconds });
     const match = rows.find(({ kind, id }) => secrets.isCode(kind, id, entered.code));
-    if (!match && rows.length > 0)
-      await Promise.all([this.#countWrong(network, rows.length, requestId), this.#recordWrong(rows, entered.email)]);
+    const open = rows.filter(({ opened }) => !opened);
+    if (!match && open.length > 0)
+      await Promise.all([this.#countWrong(network, open.length, requestId), this.#recordWrong(open, entered.email)]);
     return match ?? null;
   }
 

@@ -45,6 +45,8 @@ export type InteractionTargets = {
     tokenHost: Record<SignInMethod, string>;
     conditions: Conditions;
   }>;
+  /** Returns what the token of an email is for, also of a request that does not wait any more. */
+  markOf(uid: string): string;
 };
 
 type Parts = { publicUrl: string; local: boolean; core: Database['core']; events: Pick<EventRecorder, 'record'> };
