@@ -1,5 +1,6 @@
 import { createInterface, type Interface, type Key } from 'node:readline';
 import { wrapAnsi } from 'fast-wrap-ansi';
+import { codeFault, CODE_DIGITS as DIGITS, readCode } from '../contract/rules.ts';
 import { cancelled } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -18,7 +19,7 @@ export type CodeFieldOptions = {
 };
 
 const LABEL = 'Code: ';
-const DIGITS = 6;
+const MAX_PASTED_LENGTH = 4096;
 const FRAME_MS = 1000;
 const SPINNER = ['|', '/', '-', '\\'];
 const BRACKETED_PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
@@ -37,7 +38,8 @@ export class CodeField {
   #digits = '';
   #message = '';
   #tick = 0;
-  #isPasting = false;
+  /** What is being pasted; null: nothing. */
+  #pasted: string | null = null;
   #isClosed = false;
   /** The lines on the screen. The field is the last one: terminals differ in how they treat lines below the cursor when resized. */
   #drawn: string[] = [];
@@ -93,10 +95,11 @@ export class CodeField {
 
   readonly #press = (text: string | undefined, { name, ctrl }: Key): void => {
     if (this.#isClosed) return;
-    if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
-    else if (text !== undefined && /^\d$/.test(text)) this.#digits = (this.#digits + text).slice(0, DIGITS);
+    if (name === 'paste-start') this.#pasted = '';
+    else if (name === 'paste-end') this.#addPasted();
+    else if (this.#pasted !== null) this.#pasted = (this.#pasted + (text ?? '')).slice(0, MAX_PASTED_LENGTH);
+    else if (text !== undefined && /^\p{Nd}$/u.test(text)) this.#add(text);
     else if (name === 'escape') this.#keys.close();
-    else if (this.#isPasting) return;
     else if (name === 'backspace') this.#digits = this.#digits.slice(0, -1);
     else if (ctrl && name === 'u') this.#digits = '';
     else if (name === 'return' || name === 'enter') this.#enter();
@@ -104,10 +107,23 @@ export class CodeField {
     this.#draw();
   };
 
+  /** Adds what was pasted: the code in it, such as that of a whole line of the email, or else its digits. */
+  #addPasted(): void {
+    const { code, digits } = readCode(this.#pasted ?? '');
+    this.#pasted = null;
+    if (code) this.#digits = code;
+    else if (digits.length <= DIGITS) this.#add(digits);
+    else this.#message = codeFault({ digits });
+  }
+
+  #add(digits: string): void {
+    this.#digits = readCode(this.#digits + digits).digits.slice(0, DIGITS);
+  }
+
   #enter(): void {
     if (this.#digits.length === DIGITS) this.#submit({ kind: 'code', digits: this.#digits });
     else if (this.#digits === '' && this.#options.enterRequestsEmail()) this.#submit({ kind: 'new_email' });
-    else this.#message = 'The code has six digits.';
+    else this.#message = codeFault({ digits: this.#digits });
   }
 
   /** Input while the previous one is being handled is dropped: it would only be a key that is held down. */

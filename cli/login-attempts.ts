@@ -125,16 +125,16 @@ const INBOX_TIMEOUT_MS = 3_000;
 
 /** Returns the address of the flag or of a prompt. @throws CommandError usage */
 export async function readAddress({ terminal }: Context, given: string | undefined): Promise<string> {
-  const { EMAIL_MESSAGE, normalEmail } = await import('../contract/rules.ts');
+  const { EMAIL_MESSAGE, readEmail } = await import('../contract/rules.ts');
   const typed =
     given ??
     (await promptText(terminal, {
       message: 'Your email address',
       flag: '--email <address>',
       placeholder: 'you@example.com',
-      validate: (text) => (normalEmail(text) ? undefined : EMAIL_MESSAGE),
+      validate: (text) => (readEmail(text) ? undefined : EMAIL_MESSAGE),
     }));
-  const email = normalEmail(typed);
+  const email = readEmail(typed);
   if (!email) throw usageError(EMAIL_MESSAGE, 'Give one address, such as --email you@example.com.');
   return email;
 }

@@ -12,7 +12,7 @@ import { stateDirectory } from './settings.ts';
 
 /** The redirect URI of such an attempt. Nothing listens there: port 9 is privileged, so programs of other users of this machine cannot. */
 const NO_LISTENER = 'http://127.0.0.1:9/callback';
-const MAX_INPUT_BYTES = 100;
+const MAX_INPUT_BYTES = 4096;
 const START_AGAIN = 'Run `emailauth login --start` again.';
 
 /** Requests the email and stores what is needed to complete the sign-in. @returns the exit code */
@@ -48,11 +48,12 @@ export async function completeLogin(context: Context, loginId: string, given: st
   const logins = new PendingLogins(env);
   const login = await requireLogin(context, logins, loginId);
   const { host, email, redirectUri } = login;
-  const digits = (await readDigits(context, given)).replace(/[\s-]/g, '');
-  if (!/^\d{6}$/.test(digits)) throw usageError('The code has six digits.', 'Give the six digits of the email that this login sent.');
+  const { codeFault, readCode } = await import('../contract/rules.ts');
+  const read = readCode(await readDigits(context, given));
+  if (!read.code) throw usageError(codeFault(read), 'Give the six digits of the email that this login sent.');
   const client = openApi({ host, caller: null, terminal, signal });
   const attempts = new Attempts(client, { email, language: 'en', redirectUri }, login.attempts);
-  const authorization = await attempts.enterCode(digits, signal);
+  const authorization = await attempts.enterCode(read.code, signal);
   if (!authorization) throw rejectCode(logins, loginId, login, attempts);
   if (!logins.take(loginId)) throw unknownLogin();
   const credential = await attempts.exchange(authorization);

@@ -1,5 +1,7 @@
 /** Life of an emailed link and its code, in seconds. */
 export const ATTEMPT_SECONDS = 600;
+/** How long a link or code that was used gives the same browser the same token again, in seconds: for a double click. */
+export const REPEAT_SECONDS = 10;
 /** Days for which a registered domain is kept until its linked address signs in; the link in the email about it is valid as long. */
 export const REGISTRATION_DAYS = 7;
 /** Life of a website's token, in seconds. */

@@ -145,6 +145,8 @@ export type LinkBoot =
   | { state: 'native'; redirectUrl: string }
   /** A sign-in to an application that began in another browser, in which the code of the email has to be entered. Nothing was consumed. */
   | { state: 'other_browser'; maskedEmail: string }
+  /** The link was used, and has signed in this browser or a program. `again`: where to continue; null for a program. */
+  | { state: 'signed_in'; again: string | null }
   /** `again`: where to start over. `withdrawn`: the website was registered again after the email was sent. */
   | { state: 'used' | 'expired' | 'withdrawn' | 'invalid'; again: string };
 
@@ -213,7 +215,7 @@ export type FormFailure = {
   field?: string;
   /** Seconds. */
   retryAfter?: number;
-  /** Of the forms `link` and `browser`: the address that was typed. */
+  /** Of the forms `link` and `browser`: the address that was typed; of `code`: the digits of a text that has fewer than six. */
   typed?: string;
 };
 

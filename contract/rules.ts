@@ -24,6 +24,76 @@ export function normalEmail(input: string): string | null {
   return email.length <= 254 ? email : null;
 }
 
+// Joiners before a letter beyond ASCII stay: in the domains of some languages they are letters (RFC 5892 appendix A.1).
+const INVISIBLE = /(?![\u200c\u200d][^\0-\x7f])[\p{Cf}\p{DI}]/gu;
+const QUOTED = /^["'`\u2018-\u201f\xab\xbb\u2039\u203a](.*)["'`\u2018-\u201f\xab\xbb\u2039\u203a]$/s;
+
+/**
+ * Returns the address that a person means, in normal form (normalEmail), or null. Keyboards, address books and web pages add blanks and
+ * line ends around it, invisible characters, quotes, a name (`Ada <ada@mail.example>`, RFC 5322 §3.4), and `mailto:` (RFC 6068).
+ */
+export function readEmail(input: string): string | null {
+  const text = unquoted(input.replace(INVISIBLE, ''));
+  const [, name, address = text] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
+  const email = normalEmail(withoutScheme(unquoted(address)));
+  // A name may repeat the address, but not contain another one or the line of a header.
+  if (name && (/[^\P{Cc}\t]/u.test(name) || (name.includes('@') && normalEmail(unquoted(name)) !== email))) return null;
+  return email;
+}
+
+/** Returns a text without white space and one pair of quotes around it. */
+function unquoted(text: string): string {
+  const trimmed = text.trim();
+  return (QUOTED.exec(trimmed)?.[1] ?? trimmed).trim();
+}
+
+/** Returns the address in a `mailto:` URI without its header fields; any other text as it is. */
+function withoutScheme(text: string): string {
+  const [, address] = /^mailto:([^?#]*)/i.exec(text) ?? [];
+  try {
+    return address === undefined ? text : decodeURIComponent(address);
+  } catch {
+    return '';
+  }
+}
+
+/** Digits of the code in an email. */
+export const CODE_DIGITS = 6;
+
+/**
+ * Returns the six digits that a person means, in ASCII: of any script, in groups, or within a line of the email that has them. `code` is
+ * null for a text with fewer or more digits, or with two codes.
+ * @returns `digits`: of its longest group
+ */
+export function readCode(input: string): { code: string | null; digits: string } {
+  const text = input.replace(INVISIBLE, '').replace(/[^\P{Nd}0-9]/gu, digitOf);
+  const isCode = (digits: string) => digits.length === CODE_DIGITS;
+  const groups = text.split(/[^\d\s\p{Pd}\u2212.\xb7]+/u).map(digitsOf);
+  // The host in a line may have digits too, but not as a word of its own.
+  const words = text.split(/\s+/).filter((word) => /^[^\p{L}\d]*\d{6}[^\p{L}\d]*$/u.test(word));
+  const codes = new Set(words.length > 0 ? words.map(digitsOf) : groups.filter(isCode));
+  const digits = groups.reduce((longest, group) => (group.length > longest.length ? group : longest), '');
+  return { code: codes.size === 1 ? [...codes][0] : null, digits };
+}
+
+/** Returns what is wrong with a text that has no code (readCode), as a sentence. */
+export function codeFault({ digits }: { digits: string }): string {
+  const missing = CODE_DIGITS - digits.length;
+  return missing > 0
+    ? `The code has six digits: ${missing} ${missing === 1 ? 'is' : 'are'} missing.`
+    : 'Give only the six digits of the code.';
+}
+
+const digitsOf = (text: string) => text.replace(/\D/g, '');
+
+/** Returns a decimal digit of any script in ASCII. Each script has its ten digits in a row (Unicode §4.6). */
+function digitOf(digit: string): string {
+  const value = digit.codePointAt(0) as number;
+  let first = value;
+  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
+  return String((value - first) % 10);
+}
+
 /** Returns the text without leading and trailing spaces and tabs. Other white space stays, so that it makes an address invalid. */
 function trimBlanks(text: string): string {
   const isBlank = (at: number) => text[at] === ' ' || text[at] === '\t';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { languageCodes } from './languages.ts';
 import { MAX_SIGN_IN_AGE_SECONDS } from './limits.ts';
 import { attemptStatuses } from './pages.ts';
-import { EMAIL_MESSAGE, normalEmail } from './rules.ts';
+import { codeFault, EMAIL_MESSAGE, readCode, readEmail } from './rules.ts';
 
 export const Language = z.object({ code: z.enum(languageCodes), name: z.string(), flagEmoji: z.string() });
 /** A language code; a missing or unsupported one becomes English. */
@@ -27,12 +27,12 @@ const state = z
 /** The id of an authorization request that waits for its person. */
 const interaction = z.string().regex(/^[A-Za-z0-9_-]{21,64}$/, 'Not an interaction of this service');
 
-/** An email address, parsed into its normal form. */
+/** An email address as people enter it, parsed into its normal form. */
 export const Email = z
   .string({ error: EMAIL_MESSAGE })
   .max(512, EMAIL_MESSAGE)
   .transform((text, context) => {
-    const email = normalEmail(text);
+    const email = readEmail(text);
     if (email) return email;
     context.addIssue({ code: 'custom', message: EMAIL_MESSAGE });
     return z.NEVER;
@@ -124,10 +124,12 @@ export const TokenResponse = z.union([
 
 export const CodeRequest = z.object({
   email: Email,
-  code: z
-    .string()
-    .transform((text) => text.replace(/\D/g, ''))
-    .pipe(z.string().length(6, 'The code has six digits')),
+  code: z.string().transform((text, context) => {
+    const read = readCode(text);
+    if (read.code) return read.code;
+    context.addIssue({ code: 'custom', message: codeFault(read) });
+    return z.NEVER;
+  }),
   state: state.optional().meta({ description: 'For a PKCE attempt: its state' }),
   attempt: secret.optional().meta({ description: 'The handle that authorize returned, for programs without cookies' }),
 });
@@ -150,10 +152,6 @@ export const CodeResponse = z.union([
   AddPasskeyResponse,
 ]);
 export const ConfirmLinkResponse = z.union([RedirectResponse, AddPasskeyResponse]);
-
-export const AttemptQuery = z.object({ email: Email });
-/** The status of this browser's latest attempt for an address. */
-export const AttemptResponse = z.object({ status: z.enum(attemptStatuses) });
 
 export const ConfirmLinkRequest = z.object({ t: secret, email: Email });
 
@@ -184,6 +182,11 @@ export const SignInDestination = SignInConditions.extend({
   forward_url: url.optional(),
   interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
 });
+/** Without a destination: the latest attempt for the address, whatever it is for. */
+export const AttemptQuery = SignInDestination.extend({ email: Email });
+/** The status of this browser's latest attempt for an address. */
+export const AttemptResponse = z.object({ status: z.enum(attemptStatuses) });
+
 export const ValidateKeyRequest = SignInDestination.extend({ email: Email, key: secret });
 export const ValidateKeyResponse = RedirectResponse.extend({
   key: z.string().optional().meta({ description: 'Replaces the key that was sent' }),

@@ -76,7 +76,6 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const { verificationIssuer, cookieSettings } = createVerificationIssuer({ config, secretKeys, core, keys: providerKeys, limits });
   const sessions = new Sessions(new SessionStore(core));
-  const ownAttempts = new OwnAttempts(core, limitFactor);
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
     if (!page.steps) return webApp.sendSignIn(response, page, status);
     const cookies = cookiesOf(response.req, response, cookieSettings);
@@ -99,6 +98,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     headers,
   });
   const { interactions } = openId;
+  const ownAttempts = new OwnAttempts({ core, targets, interactions, limitFactor });
   const quickLogins = new QuickLogins({ core, targets, interactions });
   const steps = new StepsReader(ownAttempts, sessions, quickLogins);
   const passkeys = new Passkeys({
@@ -123,7 +123,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     limits,
   });
   const requests = new SignInRequests({ targets, interactions, store, outbox, events });
-  const opener = new AttemptOpener(core);
+  const opener = new AttemptOpener({ core, secrets, publicUrl });
   const apiKeyBearers = new ApiKeyBearers(database);
   const applications = new Applications(database);
   return {
@@ -192,8 +192,8 @@ export function createSignInPages(
   const pages = new SignInPages({
     targets,
     steps,
-    describeLink: (secret) => describeLink(linkParts, secret, false),
-    describePortalLink: (code, attempt) => describePortalLink(linkParts, code, attempt),
+    describeLink: (secret) => describeLink(linkParts, secret, 'none'),
+    describePortalLink: (code, cookies) => describePortalLink(linkParts, code, cookies),
   });
   const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
     clientAddress: clientAddressOf(request, trustProxy),
@@ -215,7 +215,7 @@ export function createSignInPages(
   const openLink = linkListener({
     links,
     passkeys: signIn.passkeys,
-    describeLink: async (secret, isVisit, cookies) => offerConfirmation(await describeLink(linkParts, secret, isVisit), cookies),
+    describeLink: async (secret, opening, cookies) => offerConfirmation(await describeLink(linkParts, secret, opening), cookies),
     browserRequestOf,
     sendPage: web.sendSignIn,
     headers,

@@ -19,11 +19,11 @@ export const badAddresses: unknown[] = [
   'a@mail.example b@mail.example',
   '"a b"@mail.example',
   '"a"@mail.example',
-  'Ann <a@mail.example>',
-  '<a@mail.example>',
   'a@mail.example>',
-  'mailto:a@mail.example',
   'a@mail.example\r\nBcc: b@mail.example',
+  'Ann\r\nBcc: b@mail.example <a@mail.example>',
+  'b@mail.example <a@mail.example>',
+  'mailto:a@mail.example,b@mail.example',
   'a@mail.example\nb@mail.example',
   'a\r\n@mail.example',
   'a@mail.example\u0000',
@@ -36,8 +36,6 @@ export const badAddresses: unknown[] = [
   'é@mail.example',
   'mi\u212ae@mail.example',
   'a\u1fefb@mail.example',
-  'a\u200b@mail.example',
-  'a\u202e@mail.example',
   '.a@mail.example',
   'a.@mail.example',
   'a..b@mail.example',
@@ -77,6 +75,19 @@ export const badAddresses: unknown[] = [
   ['a@mail.example', 'b@mail.example'],
   {},
   { address: 'a@mail.example' },
+];
+
+/** What people enter for the address `ADDRESS`. */
+export const enteredAddresses = [
+  '\u00a0ADDRESS\u00a0',
+  'ADDRESS\r\n',
+  '\ufeff\u200bADDRESS\u200b',
+  '\u202eADDRESS',
+  'mailto:ADDRESS?subject=Hello',
+  '<ADDRESS>',
+  'Ada <ADDRESS>',
+  '"Lovelace, Ada" <ADDRESS>',
+  '“ADDRESS”',
 ];
 
 /** Bodies that are not a JSON object. */

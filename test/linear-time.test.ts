@@ -7,6 +7,8 @@ import {
   nameFault,
   normalEmail,
   normalHost,
+  readCode,
+  readEmail,
   redirectUriFault,
 } from '../contract/rules.ts';
 import { oneLine } from '../diagnostics/check.ts';
@@ -14,7 +16,7 @@ import { searchDocs } from '../docs/search.ts';
 import { deviceLabelOf } from '../server/accounts/browser.ts';
 import { bearerOf, fieldsOf, isLoopbackHostHeader, networkOf } from '../server/http/reading.ts';
 import { headerText } from '../server/mail/composition.ts';
-import { isRedirectOf, readForwardUrl } from '../server/signin/target.ts';
+import { isRedirectOf, readForwardUrl, withToken } from '../server/signin/target.ts';
 import { rootDomainOf } from '../server/websites/domains.ts';
 import { type GrowingText, growingCookies, growingFields, growingHeaders } from './growing-input.ts';
 import { describeLinearTime, growingTexts } from './linear-time.ts';
@@ -27,9 +29,12 @@ describeLinearTime([
   ['a TXT record of a proof', (text) => hasProofText([text], 'x'.repeat(32)), growingTexts],
   ['many TXT records of a proof', (text) => hasProofText(text.match(/.{1,200}/gs) ?? [], 'x'.repeat(32)), growingTexts],
   ['an address', normalEmail, growingTexts],
+  ['an address as people enter it', readEmail, growingTexts],
+  ['a code as people enter it', readCode, growingTexts],
   ['a host', normalHost, growingTexts],
   ['a domain to register', rootDomainOf, growingTexts],
   ['a forward_url', (text) => readForwardUrl(text, true), growingTexts],
+  ['a redirect to a forward_url', (text) => withToken(`https://shop.example/${text}`, 'T'), growingTexts],
   ['a redirect_uri', (text) => isRedirectOf({ id: 'x', redirectUris: ['/callback'], kind: 'native' }, text), growingTexts],
   ['a redirect_uri of an application', redirectUriFault, growingTexts],
   ['a name', (text) => [nameFault(text), fromNameFault(text)], growingTexts],

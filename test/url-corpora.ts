@@ -50,6 +50,7 @@ export const badForwardUrls: unknown[] = [
   'https://SHOP/\u0085',
   'https://SHOP/\u2028',
   'https://SHOP/\ud800',
+  'https://SHOP/\ufffd',
   'https://SHOP/\\',
   'https://ЅHOP/',
   'https://SHOP。evil.example/',
@@ -92,7 +93,7 @@ export const badForwardUrls: unknown[] = [
   { href: 'https://SHOP/' },
 ];
 
-/** Valid forward_urls; the redirect has their bytes unchanged and one token. */
+/** Valid forward_urls; the redirect has their bytes unchanged, those beyond ASCII percent-encoded, and one token. */
 export const goodForwardUrls = [
   'https://SHOP',
   'https://SHOP/',
@@ -103,6 +104,7 @@ export const goodForwardUrls = [
   'https://www.SHOP/a/../b/./c//d',
   'https://deep.er.SHOP/%2e%2E/%C3%A9?q=%20+%2B&x[]=1#%23',
   'https://SHOP/é/ü?name=ß#ž',
+  'https://SHOP/日本/💥?q=\u200b%e9%',
   'https://SHOP/?next=https://evil.example/&mytoken=1&token_type=x',
   'https://SHOP/#token=fragment',
   'https://SHOP/?q=\'"<script>{}|^`',

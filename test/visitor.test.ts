@@ -91,6 +91,42 @@ describe('a visitor', () => {
     expect((await client.get(second.link)).status).toBe(200);
   });
 
+  test('may use the emails of two hosts of one website, where each is ended by those of its own host only', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const mailFor = async (host: string) => {
+      await requestEmail(client, email, `https://${host}/`);
+      return stage.mailbox.waitFor(email);
+    };
+    const statusAt = async (host: string) =>
+      (await client.get(`/api/auth/attempt?email=${email}&forward_url=${encodeURIComponent(`https://${host}/`)}`)).json.status;
+    const app = await mailFor(`app.${shop}`);
+    const blog = await mailFor(`blog.${shop}`);
+    await openLink(client, blog);
+    expect([await statusAt(`app.${shop}`), await statusAt(`blog.${shop}`)]).toEqual(['waiting', 'opened']);
+    const { json } = await client.post('/api/auth/email-code', { email, code: app.code });
+    expect((await verify(tokenOf(json.redirectUrl), `&domain=app.${shop}`)).json).toMatchObject({ valid: true, email });
+    expect(await statusAt(`app.${shop}`)).toBe('opened');
+  });
+
+  test('ends the email of www. by using that of the bare domain', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    await requestEmail(client, email, `https://www.${shop}/`);
+    const first = await stage.mailbox.waitFor(email);
+    await requestEmail(client, email, `https://${shop}/`);
+    await openLink(client, await stage.mailbox.waitFor(email));
+    expect((await client.get(first.link)).status).toBe(200);
+  });
+
+  test('returns to a Unicode host and a path beyond ASCII with the same text', async () => {
+    const domain = await addWebsite(stage, service, `bücher-${freshDomain()}`);
+    const [client, email] = [service.client(), freshAddress()];
+    await requestEmail(client, email, `https://${domain}/ü?q=日本#ž`);
+    const location = await openLink(client, await stage.mailbox.waitFor(email));
+    const { hostname } = new URL(`https://${domain}`);
+    expect(location).toBe(`https://${hostname}/%C3%BC?q=%E6%97%A5%E6%9C%AC&token=${tokenOf(location)}#%C5%BE`);
+    expect((await verify(tokenOf(location), `&domain=${hostname}`)).json).toMatchObject({ valid: true, domain: hostname });
+  });
+
   test('cannot use a link after 600 s or a token after 3,600 s, by the clock of the database', async () => {
     const [client, email] = [service.client(), freshAddress()];
     await requestEmail(client, email, `https://${shop}/`);

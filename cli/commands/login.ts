@@ -158,15 +158,16 @@ async function readCode(field: CodeField, attempts: Attempts, loopback: Loopback
 
 /** Tries the lines of stdin as codes until one is right. Stays pending after the last line: the link can still be opened. */
 async function readCodeLines(terminal: Terminal, attempts: Attempts, signal: AbortSignal): Promise<Authorization> {
+  const { codeFault, readCode } = await import('../../contract/rules.ts');
   for await (const line of terminal.readLines(signal)) {
-    const digits = line.replace(/[\s-]/g, '');
-    if (digits === '') continue;
-    if (!/^\d{6}$/.test(digits)) {
-      terminal.note('The code has six digits.');
+    if (line.trim() === '') continue;
+    const read = readCode(line);
+    if (!read.code) {
+      terminal.note(codeFault(read));
       continue;
     }
     try {
-      const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(digits, signal) : null;
+      const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(read.code, signal) : null;
       if (authorization) return authorization;
       terminal.note(describeWrongCode(attempts, 'run `emailauth login` again'));
     } catch (error) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError, type Client } from '../../contract/client.ts';
 import { languageOf } from '../../contract/languages.ts';
-import { EMAIL_MESSAGE, normalEmail } from '../../contract/rules.ts';
+import { codeFault, EMAIL_MESSAGE, readCode, readEmail } from '../../contract/rules.ts';
 import type { SignIn } from '../../mcp/tool.ts';
 import { endSession } from '../api.ts';
 import type { Context } from '../command.ts';
@@ -46,7 +46,7 @@ export function createSignIns(context: Context, host: string, client: Client): S
         const error = 'EMAILAUTH_TOKEN is set for this MCP server, and takes precedence over every sign-in.';
         throw new ApiError(409, { error, code: 'bad_request', hint: TOKEN_FIRST });
       }
-      const email = normalEmail(given);
+      const email = readEmail(given);
       if (!email) throw new ApiError(400, { error: EMAIL_MESSAGE, code: 'bad_email', hint: 'Give one address such as name@example.com.' });
       await requireNoOtherAccount(context, host, email);
       const language = languageOf(await context.settings.get('language'));
@@ -96,17 +96,17 @@ export function createSignIns(context: Context, host: string, client: Client): S
 /** Tries the code. @returns the address. @throws ApiError with the number of tries left */
 async function enter(login: Login, code: string, signal: AbortSignal): Promise<string> {
   const { attempts } = login;
-  const digits = code.replace(/[\s-]/g, '');
-  if (!/^\d{6}$/.test(digits)) {
+  const read = readCode(code);
+  if (!read.code) {
     throw new ApiError(400, {
-      error: 'The code is six digits.',
+      error: codeFault(read),
       code: 'bad_request',
       hint: 'Ask the person for the six digits of the email.',
     });
   }
   const authorization =
     attempts.triesLeft > 0
-      ? await attempts.enterCode(digits, signal).catch((error) => {
+      ? await attempts.enterCode(read.code, signal).catch((error) => {
           // The link may have been opened in the meantime, which also makes the code invalid.
           if (!login.result) throw error;
           return null;

@@ -84,7 +84,7 @@ export const completeLogin = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: z.strictObject({
     loginId: z.string().min(1).max(512).describe('What start_login returned'),
-    code: z.string().min(6).max(20).describe('The six digits of the email'),
+    code: z.string().min(1).max(512).describe('The six digits of the email'),
   }),
   output: z.object({ email: z.string().describe('The address that is signed in') }),
   isOffered: ({ signIn }) => signIn !== null,

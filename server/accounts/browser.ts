@@ -107,10 +107,8 @@ export function setSession(cookies: Cookies, { session, email, authKey }: NewSes
 /** The parts of a remembered account's key: the selector identifies its row, the verifier is stored hashed. */
 type AuthKeyParts = { selector: Buffer; verifier: Buffer };
 
-/** Returns a new key of a remembered account, `selector.secret` in base64url, and its parts. */
-export function createAuthKey(): AuthKeyParts & { key: string } {
-  const selector = randomBytes(16);
-  const secret = randomSecret();
+/** Returns a new key of a remembered account, `selector.secret` in base64url, and its parts; random ones unless they are given. */
+export function createAuthKey(selector: Buffer = randomBytes(16), secret = randomSecret()): AuthKeyParts & { key: string } {
   return { key: authKeyOf(selector, secret), selector, verifier: digest(secret) };
 }
 

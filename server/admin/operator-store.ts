@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
-import { mailboxOf, normalEmail } from '../../contract/rules.ts';
+import { mailboxOf, readEmail } from '../../contract/rules.ts';
 import { readSchemaState } from '../db/migrate.ts';
 import { StartError } from '../start-error.ts';
 import { ERASED } from '../visitors/visits.ts';
@@ -129,7 +129,7 @@ export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, opti
 }
 
 function requireAddress(text: string): string {
-  const email = normalEmail(text);
+  const email = readEmail(text);
   if (!email) throw new Fault('bad_email', { message: `${text} is not a valid address. Give one such as ann@example.com.` });
   return email;
 }

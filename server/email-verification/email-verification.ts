@@ -84,7 +84,7 @@ export class EmailVerification {
    * Signs in with the token of a browser. Returns null when it does not verify the address, whatever the reason: the email follows.
    * @throws Fault bad_forward_url, interaction_ended
    */
-  async signIn(input: Parsed<'verifiedEmailSignIn'>, browser: Browser, cookies: Cookies): Promise<SignedIn | null> {
+  async signIn(input: Parsed<'verifiedEmailSignIn'>, browser: Browser, cookies: Cookies): Promise<(SignedIn & { authKey: string }) | null> {
     const target = await tokenTargetOf(this.#parts, input, 'verified_email');
     try {
       const signedIn = await this.#signIn(input, target, browser, cookies);
@@ -102,7 +102,7 @@ export class EmailVerification {
     target: TokenTarget,
     browser: Browser,
     cookies: Cookies,
-  ): Promise<SignedIn> {
+  ): Promise<SignedIn & { authKey: string }> {
     const { store, limits } = this.#parts;
     limits.refuseBlocked('failed_email_verifications', browser.clientAddress);
     const nonce = await this.#verify(presented, email, cookies).catch(async (error) => {

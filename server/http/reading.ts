@@ -58,10 +58,17 @@ function requireFewItems(what: string, text: string, separator: string, from = 0
  * @throws Fault bad_request for a NUL character, which PostgreSQL cannot hold
  */
 export function queryOf(request: IncomingMessage): Record<string, string | string[]> {
-  const url = request.url ?? '';
-  const at = url.indexOf('?');
-  return at < 0 ? {} : fieldsOf(url.slice(at + 1));
+  return fieldsOf(queryTextOf(request));
 }
+
+/** Returns the encoded query of a request without its `?`. Some clients send UTF-8 in it raw, which Node.js reads as latin1. */
+export function queryTextOf({ url = '' }: IncomingMessage): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : Buffer.from(url.slice(at + 1), 'latin1').toString();
+}
+
+/** Returns a URL or a part of one with all characters beyond ASCII percent-encoded as UTF-8 (RFC 3986 §2.5), as a header needs it. */
+export const inAscii = (url: string): string => url.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 
 /**
  * Returns the JSON object, or where allowed the form, in a request's body; an empty object when there is no body.

@@ -74,6 +74,11 @@ export class Interactions {
     };
   }
 
+  /** Returns what the token of an email is for. */
+  markOf(uid: string): string {
+    return tokenMark(uid, 'email');
+  }
+
   /**
    * Handles GET /oauth/interaction/UID. With the token of a sign-in that this browser completed, changes the request to the one that
    * continues the authorization request and returns true; otherwise sends the page of its next step.
@@ -206,7 +211,7 @@ export class Interactions {
       email: hint ?? null,
       chooseAccount: prompt.name === 'select_account',
     };
-    const ofInteraction = { kind: 'oidc', mark: tokenMark(uid, 'email') } as const;
+    const ofInteraction = { kind: 'oidc', mark: this.markOf(uid) } as const;
     const conditions = this.#conditionsOf(interaction);
     const page = { base: interactionPath(uid), query: queryOf(request), language, target: ofInteraction, conditions, hint, posted };
     return { language, target, authorization, steps: await this.#parts.readSteps(request, page) };

@@ -8,6 +8,7 @@ import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
+import { inAscii } from '../http/reading.ts';
 import { visitorLanguage } from '../sign-in-pages/pages.ts';
 import { fontPreloads, type PreloadsOf, pagePreloads } from './preloads.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './sign-in-renderer.ts';
@@ -99,9 +100,6 @@ export function loadWebApp({ publicUrl, secure, evp }: Pick<Config, 'publicUrl' 
 /** Returns which data the page of a request needs: none without a developer; the page's own depends on the query. */
 const dataOf = ({ url = '', headers: { cookie = '' } }: IncomingMessage) =>
   cookie.includes(`${hintCookies.key}=`) ? { pageData: !url.includes('?') && cookie.includes(`${SESSION_SEEN_COOKIE}=`) } : null;
-
-/** Returns a URL with the percent-encoding that a browser gives other characters than those of ASCII. */
-const inAscii = (url: string) => url.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 
 /** Whether a page belongs to the sign-in of a website, which may open it in a popup and keep the reference to it. */
 const isOfWebsite = ({ target, link }: SignInPage) => target.kind === 'site' && !link;

@@ -3,11 +3,12 @@ import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
 import { type FormFailure, type FormName, type RequiredPasskey, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
 import type { Output, RouteName } from '../../contract/routes.ts';
+import { CODE_DIGITS, readCode } from '../../contract/rules.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
 import type { DescribedError } from '../http/errors.ts';
 import { type InvokeSettings, invoke, type Listener, type Served } from '../http/invoke.ts';
 import { requireOwnForm } from '../http/protection.ts';
-import { queryOf, readBody } from '../http/reading.ts';
+import { inAscii, queryOf, queryTextOf, readBody } from '../http/reading.ts';
 import { forgetRefusal, refusalOf } from '../signin/request.ts';
 import { baseOf, type PageQuery, type Posted, pageOfRefusal, pageQuery, prefersJson, SIGN_IN, type SignInPages } from './pages.ts';
 
@@ -115,7 +116,8 @@ export class SignInForms {
   async #enterCode(post: Post): Promise<void> {
     const { email, code } = post.fields;
     const { output, error } = await this.#parts.call('emailCode', { email, code }, post.browser);
-    if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email) });
+    const { digits } = readCode(textOf(code));
+    if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email), digits });
     if ('code' in output) throw new Fault('internal');
     return this.#goOn(post, output);
   }
@@ -179,7 +181,8 @@ export class SignInForms {
   async #refuse(post: Post, form: FormName, { fault }: DescribedError, posted: Posted): Promise<void> {
     if (prefersJson(post.request)) throw fault;
     if (fault.retryAfter) post.response.setHeader('Retry-After', String(fault.retryAfter));
-    return this.#show(post, { form, code: fault.code, field: fault.field, retryAfter: fault.retryAfter }, posted, fault.status);
+    const typed = fault.code === 'bad_request' && (posted.digits ?? '').length < CODE_DIGITS ? posted.digits : undefined;
+    return this.#show(post, { form, code: fault.code, field: fault.field, retryAfter: fault.retryAfter, typed }, posted, fault.status);
   }
 
   /** Sends the page of a form again, with what was typed and the reason why it was refused. */
@@ -230,16 +233,17 @@ export class SignInForms {
   }
 
   #redirect(response: ServerResponse, url: string): void {
-    // A header is latin1, so this sends the bytes of a forward_url unchanged.
-    const Location = Buffer.from(url).toString('latin1');
-    response.writeHead(303, { ...this.#parts.headers, Location, 'Content-Length': 0 }).end();
+    response.writeHead(303, { ...this.#parts.headers, Location: inAscii(url), 'Content-Length': 0 }).end();
   }
 }
 
 /** Whether a form is on the page of an emailed link. */
 const isOfLink = (form: string): form is 'link' | 'browser' => form === 'link' || form === 'browser';
 
-const searchOf = ({ url = '' }: IncomingMessage) => (url.includes('?') ? url.slice(url.indexOf('?')) : '');
+function searchOf(request: IncomingMessage): string {
+  const query = queryTextOf(request);
+  return query && `?${query}`;
+}
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field.slice(0, 512) : '');
 

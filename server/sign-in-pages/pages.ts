@@ -4,11 +4,11 @@ import { parse } from 'cookie';
 import { type LanguageCode, languageCodes, languageOf } from '../../contract/languages.ts';
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
-import { normalEmail } from '../../contract/rules.ts';
+import { readEmail } from '../../contract/rules.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { DescribedError } from '../http/errors.ts';
-import { fieldsOf, type queryOf } from '../http/reading.ts';
+import { fieldsOf, type queryOf, queryTextOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { AttemptTarget, OwnAttempts } from '../signin/attempts.ts';
 import type { LinkPage } from '../signin/link.ts';
@@ -29,8 +29,7 @@ type Parts = {
   steps: Pick<StepsReader, 'read'>;
   /** Returns the page of an emailed link, which is not used up. */
   describeLink(secret: string): Promise<LinkPage>;
-  /** @param attempt the attempt cookie */
-  describePortalLink(code: string, attempt: string | undefined): Promise<LinkPage | null>;
+  describePortalLink(code: string, cookies: Pick<Cookies, 'get'>): Promise<LinkPage | null>;
 };
 
 /** What the pages at /auth, /domain-auth, /auth/callback and /legacy-auth show. Reading a page changes nothing. */
@@ -82,7 +81,7 @@ export class SignInPages {
   }
 
   async #readCallback({ code, language }: PageQuery, cookies: Pick<Cookies, 'get'>): Promise<SignInPage> {
-    const link = typeof code === 'string' ? await this.#parts.describePortalLink(code, cookies.get('attempt')) : null;
+    const link = typeof code === 'string' ? await this.#parts.describePortalLink(code, cookies) : null;
     const page: SignInPage = { language: languageOf(language), target: { kind: 'portal' }, ...(link && { link: link.link }) };
     const offered = offerConfirmation(page, cookies);
     return language === undefined ? offered : { ...offered, language: page.language };
@@ -105,16 +104,13 @@ export function pageOfRefusal({ interaction, forward_url, max_age, require, lang
 export const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${uid}` : SIGN_IN);
 
 /** Returns the query of a page. A NUL character becomes another control character: the page shows what is wrong with a forward_url. */
-function queryOfPage({ url = '' }: IncomingMessage): PageQuery {
-  const at = url.indexOf('?');
-  return at < 0 ? {} : fieldsOf(url.slice(at + 1).replaceAll('%00', '%01'));
-}
+const queryOfPage = (request: IncomingMessage): PageQuery => fieldsOf(queryTextOf(request).replaceAll('%00', '%01'));
 
 /** The parameters of a page's URL. */
 export type PageQuery = ReturnType<typeof queryOf>;
 
 /** What a form post that was refused shows again instead of what the URL says. */
-export type Posted = { step: 'address' | 'code'; email: string };
+export type Posted = { step: 'address' | 'code'; email: string; digits?: string };
 
 /** A page of a sign-in: its path, its parameters and what it signs in to. */
 type StepsRequest = {
@@ -183,7 +179,7 @@ export class StepsReader {
     if (!isRandomSecret(attempt)) return null;
     const device = cookies.get('device');
     const browser = { attempt: digest(attempt), device: isRandomSecret(device) ? digest(device) : null };
-    return this.#attempts.newest(browser, target, normalEmail(email ?? '') ?? undefined);
+    return this.#attempts.newest(browser, target, readEmail(email ?? '') ?? undefined);
   }
 }
 
@@ -197,7 +193,7 @@ export function pageQuery({ forward_url, max_age, require }: PageQuery, language
 }
 
 function emailIn(hint: string | string[] | undefined): string | undefined {
-  return typeof hint === 'string' ? (normalEmail(hint) ?? undefined) : undefined;
+  return typeof hint === 'string' ? (readEmail(hint) ?? undefined) : undefined;
 }
 
 /** The sign-in pages, their forms, and everything below them. */

@@ -52,3 +52,19 @@ test('an auth key consists of a selector and a verifier, which is stored hashed'
   expect(digest(key.split('.')[1])).toEqual(verifier);
   for (const text of ['', '.', 'a.b', `${key}.x`, key.slice(1)]) expect(readAuthKey(text)).toBeNull();
 });
+
+test('what an opening issues is the same at each try, and known to instances that read with both keys of a rotation', () => {
+  const [old, next] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
+  const { token, authKey } = secrets.issue('site', id);
+  expect(isRandomSecret(token)).toBe(true);
+  expect(readAuthKey(authKey.key)).toEqual({ selector: authKey.selector, verifier: authKey.verifier });
+  expect(secrets.issue('site', id)).toEqual({ token, authKey });
+  expect(new AttemptSecrets(new SecretKeys(next, old)).issued('site', id)).toContainEqual({ token, authKey });
+  const others = [
+    secrets.issue('portal', id).token,
+    new AttemptSecrets(new SecretKeys(next)).issue('site', id).token,
+    secrets.link('site', id),
+    authKey.key.split('.')[1],
+  ];
+  expect(others).not.toContain(token);
+});

@@ -2,10 +2,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ATTEMPT_SECONDS, INVITATION_DAYS, MAX_CODE_TRIES, REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { AttemptStatus, OwnAttempt } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
+import type { Parsed } from '../../contract/routes.ts';
+import { createAuthKey } from '../accounts/browser.ts';
 import { GUESSES, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secrets.ts';
+import { conditionsQuery } from './methods.ts';
+import type { InteractionTargets, Targets } from './target.ts';
 
 /**
  * What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect.
@@ -17,7 +21,13 @@ const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal', 'oidc', 'registr
 const ID_BYTES = 16;
 const LINK = /^[A-Za-z0-9_-]{64}$/;
 
-/** The link secret and the code that one email carries. Both derive from the attempt's id, so that neither is stored. */
+/** What the opening of an attempt issues: a token, and the key of the remembered account. */
+export type IssuedSecrets = { token: string; authKey: ReturnType<typeof createAuthKey> };
+
+/**
+ * The link secret and the code that one email carries, and what the opening of the attempt issues. All derive from the attempt's id, so
+ * that none is stored, and an opening that is repeated issues the same. Programs know the id, so that only SECRET_KEY makes them secret.
+ */
 export class AttemptSecrets {
   readonly #keys: SecretKeys;
 
@@ -55,6 +65,16 @@ export class AttemptSecrets {
     return this.#keys.reading.some((key) => timingSafeEqual(Buffer.from(codeOf(key, kind, id)), Buffer.from(given)));
   }
 
+  /** Returns what the opening of an attempt issues. */
+  issue(kind: AttemptKind, id: string): IssuedSecrets {
+    return issuedBy(this.#keys.writing, kind, id);
+  }
+
+  /** Returns what the opening of an attempt may have issued: another instance may have used the other key during a rotation. */
+  issued(kind: AttemptKind, id: string): IssuedSecrets[] {
+    return this.#keys.reading.map((key) => issuedBy(key, kind, id));
+  }
+
   /**
    * Returns the link and the code of an email, the same at each try; null for an email that signs no one in.
    * @param publicUrl origin of the service
@@ -77,8 +97,16 @@ export function hasCode(kind: AttemptKind): boolean {
   return kind !== 'registration' && kind !== 'invitation';
 }
 
-function mac(key: Buffer, kind: AttemptKind, use: 'link' | 'code', id: Buffer): Buffer {
+type Use = 'link' | 'code' | 'token' | 'selector' | 'verifier';
+
+function mac(key: Buffer, kind: AttemptKind, use: Use, id: Buffer): Buffer {
   return createHmac('sha256', key).update(`${kind}|${use}|`).update(id).digest();
+}
+
+function issuedBy(key: Buffer, kind: AttemptKind, id: string): IssuedSecrets {
+  const macOf = (use: Use) => mac(key, kind, use, idToBytes(id));
+  const authKey = createAuthKey(macOf('selector').subarray(0, 16), macOf('verifier').toString('base64url'));
+  return { token: macOf('token').toString('base64url'), authKey };
 }
 
 function codeOf(key: Buffer, kind: AttemptKind, id: string): string {
@@ -126,16 +154,16 @@ export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('regi
 
 /**
  * Returns a condition: whether an attempt has ended because another one of the same browser, address and target was used while it
- * was open. It is evaluated when it matters instead of being written, so that no statement waits for the rows of two attempts.
+ * was open. The target is what the token is for: two hosts of one website are two. It is evaluated when it matters instead of being
+ * written, so that no statement waits for the rows of two attempts.
  * @param attempt alias of the row
  * @param seconds life of an attempt, as SQL
  */
 export const endedBySibling = (attempt: string, seconds: string) => `exists (
       select from sign_in_attempts sibling
       where sibling.browser = ${attempt}.browser and sibling.id <> ${attempt}.id and sibling.kind = ${attempt}.kind
-        and sibling.email = ${attempt}.email and sibling.domain is not distinct from ${attempt}.domain
+        and sibling.email = ${attempt}.email and sibling.host is not distinct from ${attempt}.host
         and sibling.client_id is not distinct from ${attempt}.client_id
-        and (${attempt}.kind <> 'oidc' or sibling.host = ${attempt}.host)
         and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
 
 /**
@@ -216,21 +244,31 @@ from sign_in_attempts a
 where a.browser = $1 and ${forTarget('a')} and ($5::text is null or a.email = $5)
 order by a.id desc limit 1`;
 
+type OwnAttemptsParts = {
+  core: Database['core'];
+  targets: Pick<Targets, 'portalHome'>;
+  interactions: Pick<InteractionTargets, 'markOf'>;
+  /** Multiplies the limit of wrong codes for a mailbox. */
+  limitFactor: number;
+};
+
 /** The attempts of a browser, as it may see them itself. */
 export class OwnAttempts {
-  readonly #core: Database['core'];
+  readonly #parts: OwnAttemptsParts;
   readonly #guesses: number;
 
-  /** @param limitFactor multiplies the limit of wrong codes for a mailbox */
-  constructor(core: Database['core'], limitFactor: number) {
-    this.#core = core;
-    this.#guesses = GUESSES.points * limitFactor;
+  constructor(parts: OwnAttemptsParts) {
+    this.#parts = parts;
+    this.#guesses = GUESSES.points * parts.limitFactor;
   }
 
-  /** Returns the status of a browser's newest attempt for an address; `expired` when there is none. */
-  async status({ attempt, device }: OwnBrowser, email: string): Promise<AttemptStatus> {
+  /** Returns the status of a browser's newest attempt for an address, and for a destination if one is given; `expired` when there is none. */
+  async status(browser: OwnBrowser, { email, ...destination }: Parsed<'attempt'>): Promise<AttemptStatus> {
+    const target = this.#targetOf(destination);
+    if (target) return (await this.newest(browser, target, email))?.status ?? 'expired';
+    const { attempt, device } = browser;
     const values = [attempt, device, email, this.#guesses];
-    const { rows } = await this.#core.query<{ status: AttemptStatus }>({ name: 'signin-status', text: NEWEST_STATUS, values });
+    const { rows } = await this.#parts.core.query<{ status: AttemptStatus }>({ name: 'signin-status', text: NEWEST_STATUS, values });
     return rows[0]?.status ?? 'expired';
   }
 
@@ -240,7 +278,15 @@ export class OwnAttempts {
     const mark = target.kind === 'oidc' ? target.mark : null;
     const conditions = target.kind === 'site' ? target.conditions : null;
     const values = [attempt, device, forwardUrl, mark, email ?? null, conditions, this.#guesses];
-    const { rows } = await this.#core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_TARGET, values });
+    const { rows } = await this.#parts.core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_TARGET, values });
     return rows[0] ?? null;
+  }
+
+  #targetOf({ forward_url, interaction, ...asked }: Omit<Parsed<'attempt'>, 'email'>): AttemptTarget | null {
+    const { targets, interactions } = this.#parts;
+    if (interaction !== undefined) return { kind: 'oidc', mark: interactions.markOf(interaction) };
+    if (forward_url === undefined) return null;
+    if (forward_url === targets.portalHome) return { kind: 'portal' };
+    return { kind: 'site', forwardUrl: forward_url, conditions: conditionsQuery(asked) };
   }
 }

@@ -48,23 +48,30 @@ export class SignInCodes {
     const by = id ? { id } : { browser: digest(browser.attempt) };
     const match = await this.#match(by, { email, code, state: state ?? null }, browser);
     if (match.kind === 'app') return { code: secrets.link('app', match.id) };
-    const signedIn = await opener.open(match.id, browser, { browser: match.browser, email: null, byCode: true });
+    const signedIn = match.opened
+      ? await opener.openAgain(match, browser, email)
+      : await opener.open(match, browser, { browser: match.browser, email: null, byCode: true });
     if (!signedIn) throw new Fault('bad_code', { field: 'code' });
     return signedIn;
   }
 
-  /** Returns the attempt whose code it is, once the limits have accepted the try. @throws Fault bad_code, rate_limited */
+  /** Returns the attempt whose code it is, once the limits have accepted the try; or one that was opened a moment ago. @throws Fault bad_code, rate_limited */
   async #match(
     by: EnteredBy,
     entered: { email: string; code: string; state: string | null },
     { clientAddress, device, requestId }: Browser,
   ): Promise<Candidate> {
     const { secrets, log } = this.#parts;
+    const matchOf = (attempts: Candidate[]) => attempts.find(({ kind, id }) => secrets.isCode(kind, id, entered.code));
     const candidates = await this.#tries.candidates(by, entered, digest(device));
-    if (candidates.length === 0) throw new Fault('bad_code', { field: 'code' });
-    const match = candidates.find(({ kind, id }) => secrets.isCode(kind, id, entered.code));
+    // Only the browser that has opened an attempt gets its result again, so that its code needs no guess.
+    const repeated = matchOf(candidates.filter(({ opened }) => opened));
+    if (repeated) return repeated;
+    const open = candidates.filter(({ opened }) => !opened);
+    if (open.length === 0) throw new Fault('bad_code', { field: 'code' });
+    const match = matchOf(open);
     const { compared, retryAfter, triesLeft, total, crossesTotal } = await this.#tries.judge({
-      candidates,
+      candidates: open,
       match: match?.id ?? null,
       mailbox: mailboxOf(entered.email),
       network: siteOfNetwork(clientAddress),
@@ -80,8 +87,12 @@ export class SignInCodes {
       );
     if (compared.length > 0) {
       wrongCodes.count();
-      await this.#recordWrong(candidates, entered.email);
+      await this.#recordWrong(open, entered.email);
     }
+    // The first of two clicks may have opened it meanwhile. This is looked up for every code, so that the time tells nothing about it.
+    const opened = compared.length > 0 ? [] : (await this.#tries.candidates(by, entered, digest(device))).filter((each) => each.opened);
+    const again = matchOf(opened);
+    if (again) return again;
     throw new Fault('bad_code', { field: 'code', triesLeft });
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
-import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
 import type { SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
@@ -67,11 +67,14 @@ export class SignInLinks {
     this.#parts = parts;
   }
 
-  /** Opens a link in the browser that requested it. Returns null, and consumes nothing, for any other browser or a link that ended. */
+  /**
+   * Opens a link in the browser that requested it. Returns null, and consumes nothing, for any other browser or a link that ended; where
+   * this browser has opened the link, what AttemptOpener.openAgain returns.
+   */
   async open(link: string, browser: Browser): Promise<SignedIn | AddressProven | null> {
     const attempt = this.#parts.secrets.readLink(link);
     if (!attempt || attempt.kind === 'app') return null;
-    return this.#parts.opener.open(attempt.id, browser, { browser: digest(browser.attempt), email: null });
+    return this.#parts.opener.open(attempt, browser, { browser: digest(browser.attempt), email: null });
   }
 
   /** Opens a link in any browser, after its address was given. @throws Fault bad_link */
@@ -83,7 +86,7 @@ export class SignInLinks {
     const { core, opener, events } = this.#parts;
     const counted = await core.query<Tried>({ name: 'signin-address-try', text: COUNT_ADDRESS_TRY, values: [attempt.id] });
     const [tried] = counted.rows;
-    const signedIn = tried && (await opener.open(attempt.id, browser, { browser: null, email }));
+    const signedIn = await (tried ? opener.open(attempt, browser, { browser: null, email }) : opener.openAgain(attempt, browser, email));
     if (signedIn) return signedIn;
     if (tried?.domain && tried.email !== email) await events.record({ domain: tried.domain, kind: 'wrong_address', email: tried.email });
     throw new Fault('bad_link');
@@ -116,8 +119,7 @@ export class SignInLinks {
 export function linkListener(parts: {
   links: SignInLinks;
   passkeys: PasskeyOffers;
-  /** @param mayOpen whether the request would open the link in the right browser */
-  describeLink(secret: string, mayOpen: boolean, cookies: Cookies): Promise<SignInPage>;
+  describeLink(secret: string, opening: Opening, cookies: Cookies): Promise<SignInPage>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
   sendPage(response: ServerResponse, page: SignInPage): void;
   /** Headers of the redirect. */
@@ -129,11 +131,14 @@ export function linkListener(parts: {
     const browserRequest = parts.browserRequestOf(request, response);
     const { cookies } = browserRequest;
     const mayOpen = request.method === 'GET' && !isPrefetch(request);
-    const signedIn = mayOpen && isRandomSecret(cookies.get('attempt')) ? await parts.links.open(secret, browserOf(browserRequest)) : null;
-    if (!signedIn) {
+    // With the cookies of a browser, an address that is sent twice from the page is known to come from the same one.
+    const browser = mayOpen ? browserOf(browserRequest) : null;
+    const hasCookies = isRandomSecret(cookies.get('attempt')) || isRandomSecret(cookies.get('device'));
+    const signedIn = browser && hasCookies ? await parts.links.open(secret, browser) : null;
+    if (!signedIn || signedIn.authKey === null) {
       if (mayOpen) LINK_NOT_OPENED.value += 1;
       // The page is in the language of the email, unless another one is chosen on it.
-      const page = await parts.describeLink(secret, mayOpen, cookies);
+      const page = await parts.describeLink(secret, signedIn ? 'again' : mayOpen ? 'first' : 'none', cookies);
       return parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
     }
     SIGNED_IN_BY_LINK.value += 1;
@@ -141,21 +146,15 @@ export function linkListener(parts: {
     rememberAccount(cookies, email, authKey);
     if (redirectUrl === null) {
       const addPasskey = await parts.passkeys.require(cookies, signedIn);
-      const page = await parts.describeLink(secret, false, cookies);
+      const page = await parts.describeLink(secret, 'none', cookies);
       return parts.sendPage(response, { language: page.language, target: page.target, addPasskey });
     }
     const options = await parts.passkeys.offer(cookies, email);
     if (options) {
-      const page = await parts.describeLink(secret, false, cookies);
+      const page = await parts.describeLink(secret, 'none', cookies);
       return parts.sendPage(response, { language: page.language, target: page.target, offer: { email, options, url: redirectUrl } });
     }
-    response.writeHead(303, {
-      ...parts.headers,
-      // Express would re-encode the URL. A header is latin1, so this sends the bytes of the forward_url unchanged.
-      Location: Buffer.from(redirectUrl).toString('latin1'),
-      'Content-Length': 0,
-    });
-    response.end();
+    response.writeHead(303, { ...parts.headers, Location: redirectUrl, 'Content-Length': 0 }).end();
   };
 }
 
@@ -163,6 +162,12 @@ function isPrefetch({ headers }: IncomingMessage): boolean {
   const purpose = `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''} ${headers['x-purpose'] ?? ''} ${headers['x-moz'] ?? ''}`;
   return /prefetch|prerender|preview/i.test(purpose);
 }
+
+/**
+ * Why the page of a link is shown. `none`: nothing would have opened the link; `first`: the link was opened in a browser that it does not
+ * sign in; `again`: in one that it has signed in.
+ */
+type Opening = 'none' | 'first' | 'again';
 
 /** What the page of an opened link shows. */
 export type LinkPage = Pick<SignInBoot, 'link' | 'target' | 'language'>;
@@ -185,6 +190,10 @@ type LinkState = {
   registered: boolean;
   /** Whether the website or application for which the email was sent no longer exists, or is a different one. */
   withdrawn: boolean;
+  /** Whether it was used within REPEAT_SECONDS. */
+  recent: boolean;
+  /** Of an OAuth client: SHA-256 of the session that it issued, if that is open. */
+  session: Buffer | null;
   /** `withdrawn`: the website or the application for which the email was sent no longer exists, or is not the same one. */
   status: 'open' | 'used' | 'expired' | 'withdrawn';
 };
@@ -196,12 +205,16 @@ const LINK_STATE = `
 select kind, email, browser, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", conditions, state,
   (select row_to_json(shown) from (select ${SHOWN_WEBSITE} from websites w where w.domain = a.domain) shown) as website,
   exists (select from websites w where w.domain = a.domain) as registered, ${WITHDRAWN} as withdrawn,
+  consumed_at > now() - interval '${REPEAT_SECONDS} seconds' as recent,
+  (select s.hash from sessions s where s.hash = a.session and s.expires_at > now()) as session,
   case
     when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
     when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} or not ${stillAwaited('a')} then 'expired'
     when ${WITHDRAWN} then 'withdrawn'
     else 'open' end as status
 from sign_in_attempts a where id = $1`;
+
+const PORTAL_HOME = '/developer';
 
 const INVALID: LinkPage = { language: 'en', link: { state: 'invalid', again: '/auth' }, target: { kind: 'portal' } };
 
@@ -215,17 +228,20 @@ type PageParts = {
 
 /**
  * Returns the page of a link, without using the link: for a browser that has to give the address, or for a native client (RFC 8252).
- * @param isVisit whether the website's owner sees it as an event; not for HEAD and prefetches
+ * @param opening `first`: the website's owner sees it as an event
  */
-export async function describeLink(parts: PageParts, secret: string, isVisit: boolean): Promise<LinkPage> {
+export async function describeLink(parts: PageParts, secret: string, opening: Opening): Promise<LinkPage> {
   const attempt = parts.secrets.readLink(secret);
   const found = attempt && (await linkState(parts.core, attempt.id));
   if (!found) return INVALID;
-  if (isVisit) await recordVisit(parts, found);
+  if (opening === 'again') return describeSignedIn(found);
+  if (opening === 'first') await recordVisit(parts, found);
   if (found.kind === 'oidc') return describeInteractionLink(found);
   if (found.clientId && isApplicationId(found.clientId)) return describeApplicationLink(parts, found);
   const { language } = found;
   const target = targetOf(found);
+  // A program is signed in, which has no cookies by which this browser could be told from another one.
+  if (found.clientId === CLI_CLIENT_ID && found.status === 'used' && found.recent) return describeSignedIn(found);
   if (found.status !== 'open') return { language, target, link: { state: found.status, again: beginAgain(found) } };
   if (found.kind !== 'app')
     return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: hasCode(found.kind) } };
@@ -237,19 +253,20 @@ export async function describeLink(parts: PageParts, secret: string, isVisit: bo
  * Returns the page of the portal's link for a browser that cannot complete its sign-in, because the link has ended or another browser
  * began it; null for the browser that began it, and for a text that is not such a link. The link is not used.
  * @param code the link secret, as the authorization code of the callback
- * @param attempt the attempt cookie of the browser
  */
 export async function describePortalLink(
   { core, secrets }: Pick<PageParts, 'core' | 'secrets'>,
   code: string,
-  attempt: string | undefined,
+  cookies: Pick<Cookies, 'get'>,
 ): Promise<LinkPage | null> {
   const read = secrets.readLink(code);
   const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
   if (found?.clientId !== WEB_CLIENT_ID) return null;
-  const { language, status, email } = found;
+  const { language, status, email, session } = found;
   const target = { kind: 'portal' } as const;
+  if (session && digest(cookies.get('sid') ?? '').equals(session)) return describeSignedIn(found);
   if (status !== 'open') return { language, target, link: { state: status, again: beginAgain(found) } };
+  const attempt = cookies.get('attempt');
   const began = attempt !== undefined && digest(attempt).equals(found.browser);
   return began ? null : { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
 }
@@ -271,6 +288,22 @@ async function linkState(core: Database['core'], id: string): Promise<LinkState 
 function targetOf({ domain, forwardUrl, website }: LinkState): LinkPage['target'] {
   if (!domain || !forwardUrl) return { kind: 'portal' };
   return siteTarget(new URL(forwardUrl).hostname, website);
+}
+
+/** The page of a link in a browser that it has signed in, or of the link of a program: with the way on, if there is one. */
+function describeSignedIn(found: LinkState): LinkPage {
+  const { kind, clientId, redirectUri, forwardUrl, domain, language } = found;
+  if (kind === 'oidc') {
+    const { origin } = new URL(redirectUri ?? '');
+    const isWeb = /^https?:/.test(origin);
+    return {
+      language,
+      target: siteTarget(redirectHostOf(redirectUri ?? ''), null),
+      link: { state: 'signed_in', again: isWeb ? origin : null },
+    };
+  }
+  const again = clientId === CLI_CLIENT_ID ? null : domain && forwardUrl ? new URL(forwardUrl).origin : PORTAL_HOME;
+  return { language, target: targetOf(found), link: { state: 'signed_in', again } };
 }
 
 /** Returns the sign-in page for the same target, or the website itself when it is not registered any more. */

@@ -1,17 +1,20 @@
-import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, REPEAT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
-import { type Browser, createAuthKey, deviceLabelOf, REMEMBERED_LIFE } from '../accounts/browser.ts';
+import { type Browser, deviceLabelOf, REMEMBERED_LIFE } from '../accounts/browser.ts';
 import { endGuesses } from '../accounts/guesses.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { digest, randomSecret } from '../secrets.ts';
-import { endedBySibling, sameRegistration, stillAwaited } from './attempts.ts';
+import { digest } from '../secrets.ts';
+import { type AttemptKind, type AttemptSecrets, endedBySibling, type IssuedSecrets, sameRegistration, stillAwaited } from './attempts.ts';
 import { METHOD_CODES, needsPasskey, signInPath } from './methods.ts';
 import { withToken } from './target.ts';
 
-/** A visitor who signed in: what the page may remember, and where it goes. */
-export type SignedIn = { email: string; authKey: string; redirectUrl: string };
+/**
+ * A visitor who signed in: what the page may remember, and where it goes. `authKey`: null where the browser has it already; after the
+ * link or code of an attempt, `redirectUrl` then leads to the page that says so.
+ */
+export type SignedIn = { email: string; authKey: string | null; redirectUrl: string };
 
 /**
  * A visitor who proved the address to a website or an application that accepts only a passkey. `again`: the sign-in page; `interaction`:
@@ -96,28 +99,76 @@ audit as (
 )
 select n::integer, kind = 'oidc' as "ofApplication", email, language, forward_url as "forwardUrl", conditions, passkey_first as "passkeyFirst" from consumed`;
 
+/**
+ * Returns an attempt that this browser has opened: the account that the opening remembered is still signed in on its device. $1 attempt,
+ * $2 device, $3 selectors and $4 tokens that the opening may have issued, $5 an address or null. `isRecent`: the same result may be
+ * given again; `used`: whether the token was verified, null when there is none.
+ */
+const OPENED_HERE = `
+select a.email, a.language, a.forward_url as "forwardUrl", a.conditions, ${needsPasskey('a.conditions')} as "passkeyFirst",
+  a.kind = 'oidc' as "ofApplication", k.selector, a.consumed_at > now() - interval '${REPEAT_SECONDS} seconds' as "isRecent",
+  t.used_at is not null as used, t.hash is not null as "hasToken"
+from sign_in_attempts a
+join remembered_keys k on k.device = $2 and k.email = a.email and k.selector = any($3) and k.verifier <> ''
+left join tokens t on t.hash = any($4)
+where a.id = $1 and a.consumed_at is not null and a.email = coalesce($5, a.email)`;
+
+type OpenedHere = Opened & { selector: Buffer; isRecent: boolean; used: boolean; hasToken: boolean };
+
+type AttemptId = { kind: AttemptKind; id: string };
+
+type Parts = { core: Database['core']; secrets: AttemptSecrets; publicUrl: string };
+
 /** Opens attempts of visitors, by link or code. */
 export class AttemptOpener {
+  readonly #parts: Parts;
   readonly #openBatched: (opening: Opening) => Promise<Opened | null>;
 
-  constructor(core: Database['core']) {
-    this.#openBatched = batched('signin-open', (openings) => openAll(core, openings), { order: byId, delayMs: BATCH_DELAY_MS });
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#openBatched = batched('signin-open', (openings) => openAll(parts.core, openings), { order: byId, delayMs: BATCH_DELAY_MS });
   }
 
-  /** Opens an attempt for this browser: issues a token and remembers the account. Returns null when the attempt cannot be opened so. */
-  async open(id: string, browser: Browser, by: OpenedBy): Promise<SignedIn | AddressProven | null> {
-    const token = randomSecret();
-    const { key, selector, verifier } = createAuthKey();
+  /**
+   * Opens an attempt for this browser: issues a token and remembers the account. Returns null when the attempt cannot be opened so;
+   * where this browser has opened it, the result of `openAgain`.
+   */
+  async open({ kind, id }: AttemptId, browser: Browser, by: OpenedBy): Promise<SignedIn | AddressProven | null> {
+    const issued = this.#parts.secrets.issue(kind, id);
+    const { selector, verifier } = issued.authKey;
     const label = await deviceLabelOf(browser.userAgent);
     const device = digest(browser.device);
-    const opened = await this.#openBatched({ id, ...by, tokenHash: digest(token), device, selector, verifier, label });
-    if (!opened) return null;
-    const { email, language, forwardUrl, conditions, passkeyFirst, ofApplication } = opened;
-    if (!passkeyFirst) return { email, authKey: key, redirectUrl: withToken(forwardUrl, token) };
-    const proven = { email, authKey: key, redirectUrl: null, forwardUrl };
-    if (ofApplication) return { ...proven, again: forwardUrl, interaction: new URL(forwardUrl).pathname.split('/').pop() };
-    return { ...proven, again: signInPath(forwardUrl, conditions, language) };
+    const opened = await this.#openBatched({ id, ...by, tokenHash: digest(issued.token), device, selector, verifier, label });
+    return opened ? resultOf(opened, issued) : this.openAgain({ kind, id }, browser, by.email);
   }
+
+  /**
+   * Returns the result of an opening again that this browser has made within REPEAT_SECONDS: a double click aborts the first request.
+   * Where the token was used, at any time, it leads to the page that says so instead. Nothing is issued or changed.
+   * @param email of the attempt; null: any
+   */
+  async openAgain({ kind, id }: AttemptId, browser: Browser, email: string | null): Promise<SignedIn | AddressProven | null> {
+    const { core, secrets, publicUrl } = this.#parts;
+    const issued = secrets.issued(kind, id);
+    const selectors = issued.map(({ authKey }) => authKey.selector);
+    const values = [id, digest(browser.device), selectors, issued.map(({ token }) => digest(token)), email];
+    const { rows } = await core.query<OpenedHere>({ name: 'signin-opened-here', text: OPENED_HERE, values });
+    const [opened] = rows;
+    if (!opened) return null;
+    if (opened.used) return { email: opened.email, authKey: null, redirectUrl: `${publicUrl}/auth/link?t=${secrets.link(kind, id)}` };
+    const same = issued.find(({ authKey }) => authKey.selector.equals(opened.selector));
+    return same && opened.isRecent && opened.hasToken !== opened.passkeyFirst ? resultOf(opened, same) : null;
+  }
+}
+
+function resultOf(
+  { email, language, forwardUrl, conditions, passkeyFirst, ofApplication }: Opened,
+  { token, authKey: { key } }: IssuedSecrets,
+): SignedIn | AddressProven {
+  if (!passkeyFirst) return { email, authKey: key, redirectUrl: withToken(forwardUrl, token) };
+  const proven = { email, authKey: key, redirectUrl: null, forwardUrl };
+  if (ofApplication) return { ...proven, again: forwardUrl, interaction: new URL(forwardUrl).pathname.split('/').pop() };
+  return { ...proven, again: signInPath(forwardUrl, conditions, language) };
 }
 
 // Statements of several processes lock their rows in one order, so that they never deadlock. OPEN also needs this order.

@@ -113,10 +113,7 @@ export class QuickLogins {
    * @returns `authKey` is null when another tab just got the next key
    * @throws Fault bad_key, sign_in_too_old, passkey_required, bad_forward_url, interaction_ended
    */
-  async login(
-    { email, key, ...destination }: Parsed<'validateKey'>,
-    browser: Browser,
-  ): Promise<Omit<SignedIn, 'authKey'> & { authKey: string | null }> {
+  async login({ email, key, ...destination }: Parsed<'validateKey'>, browser: Browser): Promise<SignedIn> {
     const target = await tokenTargetOf(this.#parts, destination, 'remembered');
     const parts = readAuthKey(key);
     if (!parts) throw new Fault('bad_key');

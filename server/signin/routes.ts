@@ -52,9 +52,9 @@ export function signInRoutes({
       await emailVerification.refuseVerifiable(input);
       return rememberRefusal(caller.cookies, input, () => requests.start(input, browserOf(caller, 'renew')));
     }),
-    serve('attempt', async ({ email }, caller) => {
+    serve('attempt', async (input, caller) => {
       const { attempt, device } = browserOf(caller);
-      return { status: await ownAttempts.status({ attempt: digest(attempt), device: digest(device) }, email) };
+      return { status: await ownAttempts.status({ attempt: digest(attempt), device: digest(device) }, input) };
     }),
     serve('confirmLink', async (input, caller) => {
       // A sign-in to an application remembers nothing in this browser: its own program continues.
@@ -72,7 +72,7 @@ export function signInRoutes({
       const entered = await countSignIn('code', codes.enter(input, browserOf(caller)));
       if ('code' in entered) return entered;
       if (entered.redirectUrl === null) return addPasskey(caller.cookies, entered);
-      const passkey = await passkeys.offer(caller.cookies, entered.email);
+      const passkey = entered.authKey === null ? null : await passkeys.offer(caller.cookies, entered.email);
       return { ...remember(caller.cookies, entered), ...(passkey && { passkey }) };
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
@@ -91,10 +91,9 @@ export function signInRoutes({
       return { ...tokenResponse(session, input.client_id, browser), ...(passkey && { passkey }) };
     }),
     serve('validateKey', async (input, caller) => {
-      const { email, authKey, redirectUrl } = await countSignIn('remembered_account', quickLogins.login(input, browserOf(caller, 'renew')));
-      // Another tab got the next key. Setting the old one again would end the successors of both.
-      if (authKey === null) return { redirectUrl };
-      return { ...remember(caller.cookies, { email, authKey, redirectUrl }), ...(authKey !== input.key && { key: authKey }) };
+      const signedIn = await countSignIn('remembered_account', quickLogins.login(input, browserOf(caller, 'renew')));
+      const { authKey } = signedIn;
+      return { ...remember(caller.cookies, signedIn), ...(authKey !== null && authKey !== input.key && { key: authKey }) };
     }),
     serve('tokenLogin', async (input, caller) => {
       const signedIn = await sessions.signedInBy(caller.cookies.get('sid'));
@@ -114,7 +113,8 @@ export function signInRoutes({
   ];
 }
 
+/** Sets the key of the account, unless the browser has it: setting a former key again would end its successors. */
 function remember(cookies: Cookies, { email, authKey, redirectUrl }: SignedIn): { redirectUrl: string } {
-  rememberAccount(cookies, email, authKey);
+  if (authKey !== null) rememberAccount(cookies, email, authKey);
   return { redirectUrl };
 }

@@ -33,7 +33,17 @@ const refused = [
   'https://shop.example/?+token=x',
   'https://shop.example/?token',
   'https://shop.example./',
-  'https://bücher.example/',
+  'https://BÜCHER.example/',
+  'https://b\u00adücher.example/',
+  'https://ｓｈｏｐ.example/',
+  'https://shop。example/',
+  'https://bücher.example:443/',
+  'https://user@bücher.example/',
+  'https://bücher.example\u2024evil.example/',
+  'https://shop.example/\ud83d',
+  'https://shop.example/?a=\udca5',
+  'https://shop.example/caf\ufffd',
+  'https://shop.example/\u00a0',
   'https://192.0.2.1/',
   'https://[2001:db8::1]/',
   'https://0x7f000001/',
@@ -51,6 +61,9 @@ describe('forward_url', () => {
     ['https://shop.example', 'shop.example'],
     ['https://www.shop.example/welcome?x=1#part', 'www.shop.example'],
     ['https://xn--bcher-kva.example/ü?tokens=1', 'xn--bcher-kva.example'],
+    ['https://bücher.example/ü?q=ž', 'xn--bcher-kva.example'],
+    ['https://www.bu\u0308cher.example', 'www.xn--bcher-kva.example'],
+    ['https://пошта.укр', 'xn--80a1acn3a.xn--j1amh'],
     ['http://localhost:5173/cb', 'localhost'],
     ['http://127.0.0.1:8080', '127.0.0.1'],
     ['http://[::1]:8080/', '[::1]'],
@@ -60,6 +73,19 @@ describe('forward_url', () => {
 
   test.each(['http://localhost:3000/', 'https://localhost/', 'http://127.0.0.1/', 'http://[::1]/'])('rejects %s in production', (url) => {
     expect(() => readForwardUrl(url, false)).toThrow();
+  });
+
+  // Percent-encodings that came stay, also those that are not valid.
+  test.each([
+    ['https://shop.example/é/ü?name=ß&x=%C3%A9%e9%#ž', 'https://shop.example/%C3%A9/%C3%BC?name=%C3%9F&x=%C3%A9%e9%&token=T#%C5%BE'],
+    ['https://shop.example/💥?q=日本', 'https://shop.example/%F0%9F%92%A5?q=%E6%97%A5%E6%9C%AC&token=T'],
+    ['https://shop.example/e\u0301\u200b', 'https://shop.example/e%CC%81%E2%80%8B?token=T'],
+    ['https://bücher.example', 'https://xn--bcher-kva.example?token=T'],
+    ['https://bücher.example/ü', 'https://xn--bcher-kva.example/%C3%BC?token=T'],
+    ['http://localhost:5173/ž', 'http://localhost:5173/%C5%BE?token=T'],
+  ])('the redirect to %s is %s', (url, redirect) => {
+    readForwardUrl(url, true);
+    expect(withToken(url, 'T')).toBe(redirect);
   });
 
   test('an accepted URL is unchanged except for exactly one token parameter', () => {

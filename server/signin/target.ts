@@ -3,6 +3,7 @@ import type { SignInBoot } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
+import { inAscii } from '../http/reading.ts';
 import { uploadPath } from '../uploads/uploads.ts';
 import { audienceOf, displayDomainOf, LOCALHOST, registrableOf } from '../websites/domains.ts';
 import type { Conditions, readConditions } from './methods.ts';
@@ -44,6 +45,8 @@ export type InteractionTargets = {
     tokenHost: Record<SignInMethod, string>;
     conditions: Conditions;
   }>;
+  /** Returns what the token of an email is for, also of a request that does not wait any more. */
+  markOf(uid: string): string;
 };
 
 type Parts = { publicUrl: string; local: boolean; core: Database['core']; events: Pick<EventRecorder, 'record'> };
@@ -142,9 +145,12 @@ function hostOf(text: string): string {
 const FORBIDDEN = /[\p{Cc}\p{Cs}\s\\]/u;
 const MAX_BYTES = 2048;
 
+/** What a decoder has made of bytes that are not UTF-8 (Unicode §3.9). */
+const UNDECODABLE = '\ufffd';
+
 /**
  * Checks the forward_url of a website. The visitor is redirected to the URL as it was given, so its origin must already be
- * serialized as in the URL Standard.
+ * serialized as in the URL Standard; only the host may be written in Unicode.
  * @param local local mode: http and any port are allowed on loopback hosts
  * @returns the host, as A-label, and its origin
  * @throws Fault bad_forward_url, with the rule that it breaks
@@ -155,9 +161,11 @@ export function readForwardUrl(text: string, local: boolean): { host: string; or
   };
   if (Buffer.byteLength(text) > MAX_BYTES) refuse('The forward_url is longer than 2,048 bytes.');
   if (FORBIDDEN.test(text) || /%00/.test(text)) refuse('The forward_url contains a space, a backslash or a control character.');
+  if (text.includes(UNDECODABLE)) refuse('The forward_url contains characters that are not valid UTF-8.');
   if (!URL.canParse(text)) return refuse('The forward_url is not an absolute URL.');
   const url = new URL(text);
-  if (!text.startsWith(url.origin) || !/^[/?#]?$/.test(text.charAt(url.origin.length))) {
+  const { origin } = splitUrl(text);
+  if (origin !== url.origin && origin.normalize() !== displayOriginOf(url)) {
     refuse('The forward_url must begin with https://, the host in lower case, and no user info or default port.');
   }
   const loopback = isLoopbackRedirectHost(url.hostname);
@@ -168,6 +176,15 @@ export function readForwardUrl(text: string, local: boolean): { host: string; or
   if (hasToken(text)) refuse('The forward_url must not have a token parameter.');
   return { host: url.hostname, origin: url.origin };
 }
+
+/** Returns an absolute URL in two pieces: scheme and authority, and what follows. */
+function splitUrl(url: string): { origin: string; rest: string } {
+  const [origin] = /^(?:[a-z]+:\/\/)?[^/?#]*/.exec(url) ?? [''];
+  return { origin, rest: url.slice(origin.length) };
+}
+
+/** Returns the origin of a URL on the default port with its A-labels (RFC 5890) decoded. */
+const displayOriginOf = ({ protocol, hostname }: URL): string => `${protocol}//${displayDomainOf(hostname)}`;
 
 /** Returns whether a URL has a parameter that some framework would read as `token`, in any case, encoding, separator or array form. */
 function hasToken(url: string): boolean {
@@ -188,9 +205,12 @@ function decode(text: string): string {
   }
 }
 
-/** Returns a forward_url with a `token` parameter added before the fragment, otherwise unchanged. */
+/**
+ * Returns a forward_url in ASCII, with a `token` parameter added before the fragment and otherwise unchanged. A Unicode host becomes
+ * A-labels, and other characters beyond ASCII are percent-encoded as UTF-8 (RFC 3986 §2.5).
+ */
 export function withToken(forwardUrl: string, token: string): string {
-  return withParameters(forwardUrl, `token=${token}`);
+  return withParameters(new URL(forwardUrl).origin + inAscii(splitUrl(forwardUrl).rest), `token=${token}`);
 }
 
 /** Returns a redirect_uri with the parameters of an authorization response (RFC 6749 §4.1.2) and the issuer (RFC 9207). */

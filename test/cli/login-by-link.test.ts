@@ -70,11 +70,11 @@ test('accepts the code as a line of stdin, after a wrong one', async () => {
   const { code } = await stage.mailbox.waitFor(email);
   login.stdin.write(`hello\n${code === '123456' ? '654321' : '123456'}\n`);
   await waitUntil('the wrong code is reported', 60_000, () => written.includes('4 tries are left'));
-  login.stdin.write(`${code.slice(0, 3)} ${code.slice(3)}\n`);
+  login.stdin.write(`${code.slice(0, 3)} ${code.slice(3)} is your code for shop24.example\n`);
   const { exitCode, stdout, stderr } = await login;
   expect([exitCode, stdout]).toEqual([0, `Signed in as ${email} at ${service.url}.`]);
   expect(stderr).toContain('write its six digits to stdin');
-  expect(stderr).toContain('The code has six digits.');
+  expect(stderr).toContain('The code has six digits: 6 are missing.');
 });
 
 test('exits with 3 without --email or for an invalid address, and sends no email', async () => {

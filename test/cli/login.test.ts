@@ -114,9 +114,19 @@ describe('in a terminal', () => {
     expect(existsSync(seen)).toBe(false);
   });
 
+  test('takes the code out of a pasted line of the email, and digits of another script', async () => {
+    const { email, terminal, mail } = await begin(await newHome());
+    terminal.type(`\x1b[200~@auth24.example #${mail.code}\x1b[201~`);
+    await terminal.waitFor(`Code: ${mail.code.slice(0, 3)} ${mail.code.slice(3)}`);
+    terminal.type('\x15');
+    const arabic = [...mail.code].map((digit) => String.fromCodePoint(0x660 + Number(digit))).join('');
+    await enter(terminal, arabic, `Signed in as ${email}`);
+    expect(await terminal.exited).toBe(0);
+  });
+
   test('shows the attempts left after wrong codes, a hint after the third, and stops after five; the link still works', async () => {
     const { email, terminal, mail } = await begin(await newHome());
-    await enter(terminal, '12', 'The code has six digits.');
+    await enter(terminal, '12', 'The code has six digits: 4 are missing.');
     await enter(terminal, wrongCode(mail, 1).slice(2), '4 tries are left');
     terminal.type(`${wrongCode(mail, 2)}${KEYS.enter}`);
     await terminal.waitFor('3 tries are left');

@@ -82,6 +82,6 @@ describe.each([
     await page.getByRole('button', { name: text('en', 'confirm_button', { host: 'localhost' }) }).click();
     await heading(page, `Hello ${other}`);
     await page.goto(mail.link);
-    await heading(page, text('en', 'link_used'));
+    await heading(page, text('en', 'link_done'));
   });
 });

@@ -1,3 +1,4 @@
+import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
@@ -75,10 +76,27 @@ describe('a visitor of a website', () => {
     const { context, page, email, mail } = await begin(language);
     await page.goto(mail.link);
     await welcomed(page, email);
-    for (const opened of [await context.newPage(), await (await scene.newBrowser()).newPage()]) {
-      await opened.goto(mail.link);
-      await heading(opened, text(language, 'link_used'));
+    const [same, other] = [await context.newPage(), await (await scene.newBrowser()).newPage()];
+    await other.goto(mail.link);
+    await heading(other, text(language, 'link_used'));
+    await same.goto(mail.link);
+    await heading(same, text(language, 'link_done'));
+    await same.getByRole('link', { name: text(language, 'leaving_link_host', { host: 'localhost' }) }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await same.emulateMedia({ colorScheme });
+      expect((await new AxeBuilder({ page: same }).analyze()).violations).toEqual([]);
     }
+  });
+
+  test('clicks the link twice, where the second click aborts the first one after it has reached the service', async () => {
+    const { context, email, mail } = await begin('en');
+    // The browser does not see this response.
+    const aborted = scene.service.client();
+    for (const { name, value } of await context.cookies()) aborted.cookies.set(name, value);
+    expect((await aborted.get(mail.link)).status).toBe(303);
+    const tab = await context.newPage();
+    await tab.goto(mail.link);
+    await welcomed(tab, email);
   });
 
   test.each(['en', 'lv'])('opens an expired link and gets a message, also in the first window (%s)', async (language) => {

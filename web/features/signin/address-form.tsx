@@ -1,10 +1,10 @@
 import { type FormEvent, type RefObject, useState } from 'react';
+import { readEmail } from '../../../contract/rules.ts';
 import { failureText, isAddressError, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Note } from './card.tsx';
-import { looksLikeEmail } from './email.ts';
 import { type Proof, useVerification, VerificationField } from './email-verification.tsx';
 import type { FormErrors } from './steps.ts';
 
@@ -38,7 +38,7 @@ export function AddressForm({
   fallback: Parameters<typeof failureText>[2];
   ownTexts?: OwnTexts;
   onChange: (email: string) => void;
-  /** Sends the trimmed address, and what the browser knows of it. The form stays busy unless it rejects. */
+  /** Sends the address in normal form, and what the browser knows of it. The form stays busy unless it rejects. */
   onSend: (email: string, proof: Proof) => Promise<void>;
 }) {
   const translator = useTranslator();
@@ -57,8 +57,8 @@ export function AddressForm({
     if (verification.isOwn(event)) return;
     event.preventDefault();
     if (sending) return;
-    const address = email.trim();
-    if (!looksLikeEmail(address)) return showAtField(t('auth.error_email'));
+    const address = readEmail(email);
+    if (!address) return showAtField(t('auth.error_email'));
     setError(null);
     setOfForm(null);
     setSending(true);

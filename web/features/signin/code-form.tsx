@@ -1,12 +1,11 @@
 import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import type { OwnAttempt } from '../../../contract/pages.ts';
+import { CODE_DIGITS as DIGITS, readCode } from '../../../contract/rules.ts';
 import { type Failure, isApiError, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import type { Flow, Onward } from './flow.ts';
 import { formAction, typedBefore, useBoot, useSteps } from './steps.ts';
-
-const DIGITS = 6;
 
 /** Digits are only ever added at the end, where the boxes show them; a whole selection may be replaced. */
 function moveCaretToEnd({ currentTarget: field }: { currentTarget: HTMLInputElement }) {
@@ -32,15 +31,17 @@ export function CodeForm({
   const translator = useTranslator();
   const { t } = translator;
   const id = useId();
-  const [code, setCode] = useState(() => typedBefore('code') ?? '');
+  const { failure } = useBoot();
+  const [code, setCode] = useState(() => typedBefore('code') ?? failure?.typed ?? '');
   const [checking, setChecking] = useState(false);
   const steps = useSteps();
-  const { failure } = useBoot();
+  const missingOf = (digits: string) => t('auth.code_missing', { count: String(DIGITS - digits.length) });
   const textOf = (reason: Failure, spent: boolean) =>
     reason.code === 'rate_limited'
       ? t('auth.code_paused')
       : textOfFailure(translator, reason, spent ? 'auth.code_spent' : 'auth.code_wrong');
   const [errorMessage, setError] = useState(() => {
+    if (failure?.typed) return missingOf(failure.typed);
     if (failure?.form === 'code') return textOf(failure as Failure, status === 'code_spent');
     return status === 'code_spent' ? t('auth.code_spent') : null;
   });
@@ -53,10 +54,15 @@ export function CodeForm({
     setError(null);
   }, [emailCount]);
 
-  const enter = async (text: string) => {
-    const digits = text.replace(/\D/g, '').slice(0, DIGITS);
+  const enter = async (text: string, submitted = false) => {
+    const read = readCode(text);
+    const digits = read.code ?? read.digits.slice(0, DIGITS);
     setCode(digits);
-    if (digits.length < DIGITS) return;
+    if (!read.code) {
+      if (digits[DIGITS - 1]) setError(t('auth.code_wrong'));
+      else if (submitted) setError(missingOf(digits));
+      return;
+    }
     setError(null);
     setChecking(true);
     try {
@@ -77,7 +83,7 @@ export function CodeForm({
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!checking) enter(code);
+    if (!checking) enter(code, true);
   };
 
   return (

@@ -1,6 +1,3 @@
-/** Returns whether a text may be an email address: no spaces, one `@`, a dot in the domain. The service checks the rest. */
-export const looksLikeEmail = (text: string) => /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text);
-
 /** Web mail by the domains of its addresses: name, page without `https://`, domains. `.*` is `.com` or the ending of a country. */
 const providers: readonly (readonly [name: string, page: string, domains: string])[] = [
   ['Gmail', 'mail.google.com/', 'gmail.com googlemail.com'],

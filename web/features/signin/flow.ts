@@ -1,5 +1,5 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
-import type { PasskeyCreationOptions, RequiredPasskey } from '../../../contract/pages.ts';
+import type { AttemptStatus, PasskeyCreationOptions, RequiredPasskey } from '../../../contract/pages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
@@ -18,7 +18,12 @@ export type Flow = {
   requestMail(email: string, language: LanguageCode, verifiable?: true): Promise<void>;
   /** Redeems the six digits of the email. @throws ApiError */
   enterCode(email: string, code: string): Promise<Onward>;
+  /** Returns the status of the newest email to an address. @throws ApiError */
+  statusOf(email: string, signal: AbortSignal): Promise<AttemptStatus>;
 };
+
+/** Returns the status of the newest email for a destination. */
+const statusFor = async (input: Input<'attempt'>, signal: AbortSignal) => (await api.attempt(input, { signal })).status;
 
 /**
  * @param destination null: the portal
@@ -30,6 +35,7 @@ export function createFlow(destination: Destination | null, state: string | null
 
 function forwardFlow(destination: Destination): Flow {
   return {
+    statusOf: (email, signal) => statusFor({ email, ...destination }, signal),
     async requestMail(email, language, verifiable) {
       await api.domainAuth({ email, ...destination, language, verifiable });
     },
@@ -51,6 +57,7 @@ function portalFlow(begunState: string | null): Flow {
     return typeof stored === 'string' ? null : stored;
   };
   return {
+    statusOf: (email, signal) => statusFor({ email, forward_url: location.origin + paths.developer }, signal),
     async requestMail(email, language, verifiable) {
       bundle = currentBundle();
       // A second email for the same address keeps the verifier, so that the first one still works.

@@ -111,6 +111,7 @@ function BackToProgram({ target, link }: { target: Target; link: LinkWith<'nativ
 }
 
 const endedTexts = {
+  signed_in: { title: 'auth.link_done', text: 'auth.link_done_text' },
   used: { title: 'auth.link_used', text: 'auth.link_used_text' },
   expired: { title: 'auth.link_expired', text: 'auth.link_expired_text' },
   withdrawn: { title: 'auth.link_withdrawn', text: 'auth.link_withdrawn_text' },
@@ -120,14 +121,18 @@ const endedTexts = {
 function EndedLink({ target, link }: { target: Target; link: LinkWith<keyof typeof endedTexts> }) {
   const { t } = useTranslator();
   const { title, text } = endedTexts[link.state];
+  const host = target.kind === 'site' ? target.displayHost : '';
+  const next = link.state !== 'signed_in' ? 'auth.start_again' : host ? 'auth.leaving_link_host' : 'auth.continue_to_portal';
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
       <PageHeading title={t(title)} />
-      <p className="mt-2 text-muted wrap-anywhere">{t(text, { host: target.kind === 'site' ? target.displayHost : '' })}</p>
-      <ButtonLink href={link.again} className="mt-6 w-full">
-        {t('auth.start_again')}
-      </ButtonLink>
+      <p className="mt-2 text-muted wrap-anywhere">{t(text, { host })}</p>
+      {link.again && (
+        <ButtonLink href={link.again} className="mt-6 w-full wrap-anywhere">
+          {t(next, { host })}
+        </ButtonLink>
+      )}
     </Card>
   );
 }

@@ -1,7 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { AttemptStatus, OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
-import { api } from '../../lib/api.ts';
 import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -39,7 +38,7 @@ export function MailStep({
   const [leaving, setLeaving] = useState(false);
   const { email, status } = attempt;
   const expired = status === 'expired';
-  usePolledStatus(attempt, leaving, onStatus);
+  usePolledStatus(flow, attempt, leaving, onStatus);
   const refused = useFormErrors('resend', 'auth.error_send_portal', crowded);
   const mailbox = mailboxSite(email);
   const [before, after] = t('auth.magic_link_sent').split('{email}');
@@ -204,7 +203,7 @@ const POLL_INTERVAL_MS = 2000;
  * Polls the status of the newest email to an address, while the page is visible and the status can still change.
  * @param done the sign-in is completed on this page
  */
-function usePolledStatus({ email, emailCount, status }: OwnAttempt, done: boolean, onStatus: (status: AttemptStatus) => void) {
+function usePolledStatus(flow: Flow, { email, emailCount, status }: OwnAttempt, done: boolean, onStatus: (status: AttemptStatus) => void) {
   const open = (status === 'waiting' || status === 'code_spent') && !done;
   const report = useRef(onStatus);
   report.current = onStatus;
@@ -216,8 +215,8 @@ function usePolledStatus({ email, emailCount, status }: OwnAttempt, done: boolea
     const poll = async () => {
       if (document.visibilityState !== 'visible') return;
       try {
-        const response = await api.attempt({ email }, { signal: stop.signal });
-        if (!stop.signal.aborted) report.current(response.status);
+        const newest = await flow.statusOf(email, stop.signal);
+        if (!stop.signal.aborted) report.current(newest);
       } catch {
         // The next poll tries again; the visitor's own actions report their errors.
       }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { VISITOR_DAYS, VISITORS_PAGE } from '../../../contract/limits.ts';
-import { normalEmail } from '../../../contract/rules.ts';
+import { readEmail } from '../../../contract/rules.ts';
 import { dateTimeOf, timeAgo } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
@@ -183,7 +183,7 @@ function NobodyFound({ search, onErase }: { search: string; onErase: ((email: st
     );
   return (
     <Empty title="No one found" text={`No address with “${search}” has signed in.`}>
-      {onErase && normalEmail(search) && (
+      {onErase && readEmail(search) && (
         <Button variant="secondary" onClick={() => onErase(search)}>
           Erase {search} from the log
         </Button>
