@@ -3,7 +3,6 @@ import { Fault } from '../../contract/errors.ts';
 import { MAX_UNPROVEN_WEBSITES } from '../../contract/limits.ts';
 import { inTransaction, type Query } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
-import type { Account } from '../http/invoke.ts';
 import type { MailKind } from '../mail/mail.ts';
 import { beginChange, type ProofSource, requireProof } from '../permissions/proofs.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
@@ -77,7 +76,7 @@ type Claim = {
   /** For how long only this instance sends the emails. */
   leaseSeconds: number;
   /** The account that made the service search the proof, and the proof of its address. */
-  by: Account;
+  by: Parameters<typeof beginChange>[1];
   source: ProofSource | null;
 };
 
