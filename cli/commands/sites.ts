@@ -160,7 +160,7 @@ export const sitesGiveBack: CommandSpec = {
   group: 'Websites',
   summary: 'give a website back that someone else registered with your address',
   about: 'It is for a website that you neither added nor proved; its sign-in ends immediately.',
-  examples: ['sites give-back shop.example', "sites list --json | jq -r '.[] | select(.registeredByOthers).domain'"],
+  examples: ['sites give-back shop.example'],
   json: '{domain,givenBack}',
   exits: { 6: 'you added or proved the website yourself' },
   async run({ terminal, signedIn }, [given = '']) {
