@@ -80,15 +80,14 @@ describe('a sign-out everywhere', () => {
     await createKey(client, 'ended');
     const { key } = (await createKey(client, 'kept')).json;
     await register(client, await prepareCredential(client));
+    expect((await stage.mailbox.waitFor(email)).text).toContain('/passkeys');
     const [ended] = (await client.get('/api/api-keys')).json.filter(({ name }: { name: string }) => name === 'ended');
     const first = await client.post('/api/user/sign-out-everywhere', { apiKeys: [ended.id] });
     expect(first.json).toEqual({ success: true, apiKeys: 1, passkeys: 0 });
     const again = await signInDeveloper(stage, service, email);
     expect(await stateOfKeys(again.client)).toEqual({ ended: false, kept: true });
     expect((await again.client.post('/api/user/sign-out-everywhere')).json).toEqual({ success: true, apiKeys: 1, passkeys: 0 });
-    await expect
-      .poll(async () => (await service.client().get('/api/websites', { headers: { Authorization: `Bearer ${key}` } })).status)
-      .toBe(401);
+    await expect.poll(async () => (await service.client().get('/api/websites', { Authorization: `Bearer ${key}` })).status).toBe(401);
     const last = await signInDeveloper(stage, service, email);
     expect((await last.client.get('/api/user/passkeys')).json.passkeys).toHaveLength(1);
     const done = await last.client.post('/api/user/sign-out-everywhere', { passkeys: 'all' });
@@ -151,6 +150,7 @@ describe('a website that someone else registered with an address', () => {
   test('is marked by a registration without a sign-in, and stays marked after the sign-in of its address', async () => {
     const [email, domain] = [freshAddress('owner'), freshDomain()];
     expect((await service.client().post('/api/websites/register', { domain, email })).status).toBe(200);
+    expect((await stage.mailbox.waitFor(email)).text).toContain(domain);
     const { client } = await signInDeveloper(stage, service, email);
     expect((await client.get('/api/websites')).json).toMatchObject([{ domain, registeredByOthers: true, onProbation: false }]);
   });
