@@ -174,6 +174,13 @@ function toCommandError(error: unknown, caller: Caller | null, host: string): un
     const hint = 'Unset EMAILAUTH_TOKEN and run `emailauth login`, or do it in the dashboard.';
     return new CommandError(EXIT.signInNeeded, error.code, error.message, hint, error);
   }
+  if (error.code === 'proof_needed') {
+    const hint =
+      caller?.source === 'credentials'
+        ? 'Run `emailauth login`, and then this command again.'
+        : 'Unset EMAILAUTH_TOKEN, run `emailauth login`, and then this command again.';
+    return new CommandError(EXIT.signInNeeded, error.code, error.message, hint, error);
+  }
   return error.status === 401 && caller ? refusedCaller(error, caller, host) : error;
 }
 

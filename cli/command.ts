@@ -19,6 +19,7 @@ export type Flags = Partial<{
   deployment: boolean;
   domain: string;
   dryRun: boolean;
+  endPasskeys: string[] | true;
   email: string;
   deleteWebsites: string;
   force: boolean;
@@ -31,6 +32,7 @@ export type Flags = Partial<{
   install: boolean;
   jwks: string;
   jwksUri: string;
+  keepKeys: string[] | true;
   language: string;
   limit: string;
   list: boolean;

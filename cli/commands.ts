@@ -31,7 +31,7 @@ import { init, tryCommand } from './commands/project.ts';
 import { register } from './commands/register.ts';
 import { backup, restore, start, stats } from './commands/service.ts';
 import { tail, verify } from './commands/sign-ins.ts';
-import { sitesAdd, sitesGet, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
+import { sitesAdd, sitesGet, sitesGiveBack, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
 
 /** What the commands with two words have in common, by their first word. */
 export const FAMILIES: Readonly<Record<string, string>> = {
@@ -76,6 +76,7 @@ export const commands: readonly CommandSpec[] = [
   sitesAdd,
   sitesGet,
   sitesUpdate,
+  sitesGiveBack,
   sitesRemove,
   sitesVerify,
   membersList,

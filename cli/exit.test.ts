@@ -16,6 +16,7 @@ test.each([
   [400, 'bad_email', 3],
   [401, 'sign_in_needed', 4],
   [403, 'person_needed', 4],
+  [403, 'proof_needed', 4],
   [403, 'test_key', 4],
   [403, 'insufficient_scope', 4],
   [403, 'foreign_origin', 1],

@@ -20,7 +20,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   1: 'it failed',
   2: 'cancelled: by Ctrl-C, by SIGTERM, or at a prompt',
   3: 'usage or validation: something is missing or not valid',
-  4: 'a sign-in is needed, or has ended',
+  4: 'a sign-in is needed, has ended, or is too old for this',
   5: 'not found',
   6: 'conflict with something that exists',
   7: 'rate-limited: try again later',
@@ -86,8 +86,11 @@ function describeApiError({ status, code, message, hint, retryAfter }: ApiError)
   return { exitCode: exitCodeOf(status, code), code, message, hint: wait || hint || fallback };
 }
 
+/** The codes of errors after which another sign-in helps, besides those with status 401. */
+const NEEDS_SIGN_IN: ReadonlySet<string> = new Set(['person_needed', 'proof_needed', 'test_key', 'insufficient_scope']);
+
 function exitCodeOf(status: number, code: string): ExitCode {
-  if (status === 401 || code === 'person_needed' || code === 'test_key' || code === 'insufficient_scope') return EXIT.signInNeeded;
+  if (status === 401 || NEEDS_SIGN_IN.has(code)) return EXIT.signInNeeded;
   if (status === 404) return EXIT.notFound;
   if (status === 409) return EXIT.conflict;
   if (status === 429) return EXIT.rateLimited;

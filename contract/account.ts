@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
+import { MAX_API_KEYS, MAX_LIST_PAGE, MAX_PASSKEYS, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { fromNameFault, logoUrlFault, nameFault } from './rules.ts';
 import { APPLICATION_SCOPES } from './scopes.ts';
 
@@ -42,6 +42,19 @@ export const Device = z.object({
   lastSeen: z.string(),
 });
 export const DeviceParams = z.object({ id: z.string().regex(/^[0-9a-f]{32}$/, 'Not a device id') });
+
+const allOr = (max: number) => z.union([z.literal('all'), z.array(z.uuid()).max(max)]);
+
+/** What ends with all sessions. */
+export const SignOutEverywhere = z.object({
+  apiKeys: allOr(MAX_API_KEYS).default('all').meta({ description: 'Ids of the API keys that end too, or `all`, which is the default' }),
+  passkeys: allOr(MAX_PASSKEYS).default([]).meta({ description: 'Ids of the passkeys that end too, or `all`; none by default' }),
+});
+export const SignedOutEverywhere = z.object({
+  success: z.literal(true),
+  apiKeys: z.number().meta({ description: 'How many API keys have ended' }),
+  passkeys: z.number().meta({ description: 'How many passkeys have ended' }),
+});
 
 /** One entry of the audit log; `action` is in snake case. */
 export const AuditEntry = z.object({

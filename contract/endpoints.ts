@@ -71,6 +71,7 @@ export const endpoints = {
   createWebsite: { method: 'POST', path: '/api/websites', access: 'account' },
   updateWebsite: { method: 'PUT', path: '/api/websites/{id}', access: 'account' },
   deleteWebsite: { method: 'DELETE', path: '/api/websites/{id}', access: 'account' },
+  giveBackWebsite: { method: 'POST', path: '/api/websites/{id}/give-back', access: 'account' },
   claimWebsite: { method: 'GET', path: '/api/websites/claim/{domain}', access: 'account' },
   proveWebsite: { method: 'POST', path: '/api/websites/prove', access: 'account' },
   websiteBranding: { method: 'GET', path: '/api/websites/{id}/branding', access: 'account' },

@@ -149,8 +149,8 @@ export const errors = {
   },
   proof_needed: {
     status: 403,
-    message: 'The addresses of visitors are shown once the domain is proven.',
-    hint: 'Prove the domain with a DNS record or a file.',
+    message: 'This needs a proof of your address within the last ten minutes.',
+    hint: 'Sign in again by email or with a passkey, in a program with `emailauth login`, and then repeat it.',
   },
   not_found: { status: 404, message: 'There is nothing here.', hint: 'Check the address.' },
   website_not_found: {
@@ -197,8 +197,13 @@ export const errors = {
   },
   unproven_domain: {
     status: 409,
-    message: 'Only a website with a verified domain can have a team.',
-    hint: 'Verify the domain by DNS or by a file, and then invite.',
+    message: 'This is only for a website with a verified domain.',
+    hint: 'Verify the domain by DNS or by a file, and then try again.',
+  },
+  not_given_back: {
+    status: 409,
+    message: 'You added or proved this website yourself.',
+    hint: 'Delete it if you do not need it.',
   },
   websites_undecided: {
     status: 409,

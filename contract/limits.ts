@@ -41,8 +41,8 @@ export const MAX_APPLICATIONS = 50;
 export const MAX_API_KEYS = 50;
 /** Passkeys that one address may have. */
 export const MAX_PASSKEYS = 20;
-/** How long ago the address may have been proven in a browser that adds a passkey to it, in seconds. */
-export const PASSKEY_PROOF_SECONDS = 600;
+/** How long ago the address may have been proven for what gives lasting access, such as a passkey or an API key, in seconds. */
+export const PROOF_SECONDS = 600;
 /** Life of the challenge of a passkey, in seconds. */
 export const PASSKEY_CHALLENGE_SECONDS = 300;
 /** Life of the nonce of a sign-in page for the Email Verification Protocol, in seconds. */

@@ -39,6 +39,7 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   createWebsite: 'websites:write',
   updateWebsite: 'websites:write',
   deleteWebsite: 'websites:write',
+  giveBackWebsite: 'websites:write',
   claimWebsite: 'websites:write',
   proveWebsite: 'websites:write',
   websiteBranding: 'websites:read',

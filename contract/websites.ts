@@ -50,6 +50,10 @@ export type WebsiteRole = (typeof WEBSITE_ROLES)[number];
 export const Website = PublicWebsite.extend({
   id: z.uuid(),
   onProbation: z.boolean().meta({ description: 'Until the linked address signs in or proves the domain; few visitors can sign in' }),
+  registeredByOthers: z.boolean().meta({
+    description:
+      'Someone who was not signed in registered it with your address, and the domain is not proven; giveBackWebsite gives it back',
+  }),
   createdAt: z.string(),
   role: z.enum(WEBSITE_ROLES).meta({ description: 'What the account may do with the website' }),
   linkedAddress: z.string().meta({ description: 'The address that registered or proved the website' }),

@@ -113,7 +113,7 @@ function withoutValidation(schema: z.ZodObject) {
   return { '~standard': { version: 1 as const, vendor: 'zod', jsonSchema, validate: (value: unknown) => ({ value }) } };
 }
 
-type ErrorContext = Pick<McpContext, 'howToSignIn' | 'onDenied' | 'report'>;
+type ErrorContext = Pick<McpContext, 'howToSignIn' | 'onDenied' | 'report' | 'signIn'>;
 
 /** Returns the result of a tool: the data, and the same as text for clients that do not show structured content. */
 function successResult(data: Record<string, unknown>, text: string): CallToolResult {
@@ -133,17 +133,28 @@ export const refusal = (code: ErrorCode, message: string, hint: string = errors[
 export const hasCode = (error: unknown, code: ErrorCode): error is ApiError => error instanceof ApiError && error.code === code;
 
 /** Returns what happened and what to do next, as sentences for a model; for an internal error only its reference number. */
-export function describeError(error: unknown, { howToSignIn, onDenied, report }: ErrorContext): string {
+export function describeError(error: unknown, context: ErrorContext): string {
+  const { onDenied, report } = context;
   const known =
     error instanceof ApiError ? error : new ApiError(500, { ...errors.internal, error: errors.internal.message, reference: report(error) });
   if (known.code === 'sign_in_needed' || known.code === 'insufficient_scope') onDenied?.(known);
-  const hint = known.code === 'sign_in_needed' ? howToSignIn : known.code === 'rate_limited' ? waitHint(known) : known.hint;
+  const hint = hintOf(known, context);
   const reference = known.reference ? `The reference number is ${known.reference}.` : '';
   return [known.message, hint, reference]
     .filter(Boolean)
     .map((text) => withFullStop(oneLine(text, 500)))
     .join(' ');
 }
+
+function hintOf(error: ApiError, { howToSignIn, signIn }: ErrorContext): string {
+  if (error.code === 'sign_in_needed') return howToSignIn;
+  if (error.code === 'proof_needed' && signIn) return PROVE_ADDRESS;
+  return error.code === 'rate_limited' ? waitHint(error) : error.hint;
+}
+
+/** What to do when the address of the account has to be proven again. */
+const PROVE_ADDRESS =
+  'Call start_login with the address that is signed in, then complete_login with the code that the person tells you, and then this tool again.';
 
 const withFullStop = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 

@@ -108,7 +108,7 @@ type Portal = ReturnType<typeof createPortal>;
 /** What developers and the operator manage, and the status of the service. */
 function createPortal(
   { config, secretKeys, database, log, ownAddress }: Parts,
-  { applications, outbox, passkeys, quickLogins, requests, limits, statusStore, verifier }: SignInCore,
+  { applications, outbox, passkeys, requests, limits, statusStore, verifier }: SignInCore,
 ) {
   const uploads = new Uploads({
     database,
@@ -147,7 +147,7 @@ function createPortal(
     brandings: new WebsiteBrandings({ database, logos }),
     visitors: new Visitors({ config, database }),
     devices: new Devices(database),
-    passkeys: new OwnPasskeys({ config, database, passkeys, quickLogins }),
+    passkeys: new OwnPasskeys({ config, database, passkeys }),
     apiKeys: new ApiKeys(database),
     connections: new Connections(database),
     redirectTests: new RedirectTests({ config, applications, limits }),

@@ -62,9 +62,9 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     log,
     secretsOf: (mail) => secrets.ofMail(mail, publicUrl),
     onRefused: (mail) => store.markMailFailed(mail.id),
-    onDelayed: async ({ kind, recipient, data: { website } }, reason) => {
+    onDelayed: async ({ id, kind, recipient, data: { website } }, reason) => {
       if ((kind === 'sign_in' || kind === 'app_sign_in') && website)
-        await events.record({ domain: website, kind: 'mail_delayed', reason, email: recipient });
+        await events.record({ domain: website, kind: 'mail_delayed', reason, email: recipient, mail: id });
     },
     limitFactor,
   });

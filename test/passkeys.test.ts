@@ -458,13 +458,13 @@ describe('the passkeys of an account', () => {
     const { email, client } = await signInDeveloper(stage, service);
     const program = service.client();
     program.cookies.set('sid', client.cookies.get('sid') ?? '');
-    expect((await optionsFor(program)).json.code).toBe('sign_in_too_old');
+    expect((await optionsFor(program)).json.code).toBe('proof_needed');
     await ageProof(email, 11);
-    expect((await optionsFor(client)).json).toMatchObject({ code: 'sign_in_too_old' });
+    expect((await optionsFor(client)).json).toMatchObject({ code: 'proof_needed' });
     // One click of a remembered account opens a session, and proves nothing.
     const again = await client.post('/api/auth/validate-key', { email, key: client.cookies.get('auth_key') });
     expect((await client.post('/api/auth/token-login', { token: tokenOf(again.json.redirectUrl) })).status).toBe(200);
-    expect((await optionsFor(client)).json.code).toBe('sign_in_too_old');
+    expect((await optionsFor(client)).json.code).toBe('proof_needed');
     expect((await optionsFor(service.client())).json.code).toBe('sign_in_needed');
   });
 

@@ -310,7 +310,7 @@ describe('a website whose domain is not proven', () => {
       await owner.client.post(pathOf(site, '/export'), {}),
       await erase(site, 'ann@mail.example'),
     ])
-      expect([response.status, response.json.code]).toEqual([403, 'proof_needed']);
+      expect([response.status, response.json.code]).toEqual([409, 'unproven_domain']);
     expect(await list(site)).toEqual(masked);
   });
 });

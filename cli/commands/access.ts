@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
 import { RESOURCE_SCOPES, type ResourceScope, SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
-import type { CommandSpec, Context } from '../command.ts';
+import type { CommandSpec, Context, Flags } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
 import { dayOf, requireOne } from '../sites.ts';
@@ -154,7 +154,12 @@ function statusOf({ isActive, expiresAt }: ApiKey): string {
 
 /** Returns the key that a text names among those that are usable for the command. @throws CommandError api_key_not_found */
 async function requireKey(client: Client, text: string, isUsable: (key: ApiKey) => boolean): Promise<ApiKey> {
-  return requireOne((await client.listApiKeys({})).filter(isUsable), text, {
+  return requireKeyAmong((await client.listApiKeys({})).filter(isUsable), text);
+}
+
+/** @throws CommandError api_key_not_found */
+function requireKeyAmong(keys: readonly ApiKey[], text: string): ApiKey {
+  return requireOne(keys, text, {
     noun: 'API key',
     code: 'api_key_not_found',
     list: 'keys list',
@@ -165,6 +170,7 @@ async function requireKey(client: Client, text: string, isUsable: (key: ApiKey) 
 }
 
 type Device = Output<'listDevices'>[number];
+type OwnPasskey = Output<'listPasskeys'>['passkeys'][number];
 
 export const devicesList: CommandSpec = {
   usage: 'devices list',
@@ -192,26 +198,85 @@ export const devicesRevoke: CommandSpec = {
   needs: 'sign-in',
   group: 'Account',
   summary: 'sign a device out and have it forget you, or all of them',
-  about: 'You confirm it, or pass --yes. With --all you are signed out here as well, and the tokens of applications end.',
-  flags: { '--all': 'every device, including this one' },
-  examples: ['devices revoke "Firefox on Linux"', 'devices revoke q0r7LxUOTgaPq3uQn1v4mA --yes', 'devices revoke --all'],
-  json: '{revoked:[{id,label}]}',
-  async run(context, [given], { all = false }) {
+  about:
+    'You confirm it, or pass --yes. With --all you are signed out here as well, and the tokens of applications and your API keys end. Passkeys stay, since they are in your own devices, unless you end them too.',
+  flags: {
+    '--all': 'every device, including this one',
+    '--keep-keys [key...]': 'with --all: API keys that do not end, by name or key; all of them without a value',
+    '--end-passkeys [passkey...]': 'with --all: passkeys that end too, by name or id; all of them without a value',
+  },
+  examples: [
+    'devices revoke "Firefox on Linux"',
+    'devices revoke q0r7LxUOTgaPq3uQn1v4mA --yes',
+    'devices revoke --all',
+    'devices revoke --all --keep-keys "Deploy script" --end-passkeys',
+  ],
+  json: '{revoked:[{id,label}]}; with --all also {apiKeys,passkeys}',
+  async run(context, [given], { all = false, keepKeys, endPasskeys }) {
     if (all === (given !== undefined)) throw usageError('Give a device or --all.', '`emailauth devices list` lists them.');
+    if (!all && (keepKeys ?? endPasskeys) !== undefined) throw usageError('--keep-keys and --end-passkeys need --all.');
+    if (all) return signOutEverywhere(context, { keepKeys, endPasskeys });
     const { terminal } = context;
     const { client } = await context.signedIn();
-    const devices = await client.listDevices({});
-    const revoked = all ? devices : [requireDevice(devices, given ?? '')];
-    const [{ label, current }] = revoked;
-    const ended = all ? 'Every device, including this one, is signed out' : `${label}${current ? ', this device,' : ''} is signed out`;
-    await requireConfirmation(terminal, `${ended} and needs an email to sign in again. Go on?`);
-    if (all) await client.signOutEverywhere({});
-    else await client.signOutDevice({ id: revoked[0].id });
-    if (revoked.some((device) => device.current)) await forgetOwnSignIn(context);
-    terminal.result({ revoked: revoked.map((device) => ({ id: device.id, label: device.label })) }, `${ended}.`);
+    const { id, label, current } = requireDevice(await client.listDevices({}), given ?? '');
+    const ended = `${label}${current ? ', this device,' : ''} is signed out`;
+    await requireConfirmation(terminal, `${ended} and needs an email or a passkey to sign in again. Go on?`);
+    await client.signOutDevice({ id });
+    if (current) await forgetOwnSignIn(context);
+    terminal.result({ revoked: [{ id, label }] }, `${ended}.`);
     return EXIT.ok;
   },
 };
+
+/** Signs out on every device, and ends API keys and passkeys as the flags say. */
+async function signOutEverywhere(
+  context: Context,
+  { keepKeys, endPasskeys = [] }: Pick<Flags, 'keepKeys' | 'endPasskeys'>,
+): Promise<number> {
+  const { terminal } = context;
+  const { client } = await context.signedIn();
+  const [devices, allKeys, { passkeys }] = await Promise.all([client.listDevices({}), client.listApiKeys({}), client.listPasskeys({})]);
+  const keys = allKeys.filter(({ isActive }) => isActive);
+  const kept = keepKeys === true ? keys : (keepKeys ?? []).map((text) => requireKeyAmong(keys, text));
+  const endedKeys = keys.filter((key) => !kept.includes(key));
+  const endedPasskeys = endPasskeys === true ? passkeys : [...new Set(endPasskeys.map((text) => requirePasskey(passkeys, text)))];
+  const list = (title: string, names: string[]) => terminal.note(`${title}: ${names.length > 0 ? names.join(', ') : 'none'}.`);
+  list('API keys that end', endedKeys.map(nameOfKey));
+  list('API keys that stay', kept.map(nameOfKey));
+  list(
+    'Passkeys that end',
+    endedPasskeys.map(({ name }) => name),
+  );
+  list(
+    'Passkeys that stay',
+    passkeys.filter((passkey) => !endedPasskeys.includes(passkey)).map(({ name }) => name),
+  );
+  const ended = 'Every device, including this one, is signed out';
+  const needed = endedPasskeys.length < passkeys.length ? 'an email or a passkey' : 'an email';
+  await requireConfirmation(terminal, `${ended} and needs ${needed} to sign in again. Go on?`);
+  const result = await client.signOutEverywhere({
+    // A key that was created meanwhile ends too.
+    apiKeys: kept.length === 0 ? 'all' : endedKeys.map(({ id }) => id),
+    passkeys: endPasskeys === true ? 'all' : endedPasskeys.map(({ id }) => id),
+  });
+  await forgetOwnSignIn(context);
+  const revoked = devices.map(({ id, label }) => ({ id, label }));
+  terminal.result({ revoked, apiKeys: result.apiKeys, passkeys: result.passkeys }, `${ended}.`);
+  return EXIT.ok;
+}
+
+const nameOfKey = ({ name, keyId }: ApiKey) => `${name} (${keyId})`;
+
+/** @throws CommandError passkey_not_found */
+function requirePasskey(passkeys: readonly OwnPasskey[], text: string): OwnPasskey {
+  return requireOne(passkeys, text, {
+    noun: 'passkey',
+    code: 'passkey_not_found',
+    list: 'devices revoke --all',
+    namesOf: ({ id, name }) => [id, name],
+    idOf: ({ id }) => id,
+  });
+}
 
 /** Removes the stored sign-in, which has ended at the service. */
 async function forgetOwnSignIn({ credentials, host, signedIn }: Context): Promise<void> {

@@ -153,6 +153,25 @@ export const sitesUpdate: CommandSpec = {
   },
 };
 
+export const sitesGiveBack: CommandSpec = {
+  usage: 'sites give-back <domain>',
+  needs: 'sign-in',
+  choices: { domain: 'sites' },
+  group: 'Websites',
+  summary: 'give a website back that someone else registered with your address',
+  about: 'It is for a website that you neither added nor proved; its sign-in ends immediately.',
+  examples: ['sites give-back shop.example'],
+  json: '{domain,givenBack}',
+  exits: { 6: 'you added or proved the website yourself' },
+  async run({ terminal, signedIn }, [given = '']) {
+    const { client } = await signedIn();
+    const site = await requireSite(client, given);
+    await client.giveBackWebsite({ id: site.id });
+    terminal.result({ domain: site.domain, givenBack: true }, `${displayName(site)} is given back.`);
+    return EXIT.ok;
+  },
+};
+
 export const sitesRemove: CommandSpec = {
   usage: 'sites remove <domain>',
   needs: 'sign-in',

@@ -173,6 +173,8 @@ export function toModelError(error: unknown, { host, hasToken, howToSignIn }: Er
     const hint = `Ask the person to do it at ${host}/dashboard, or to unset EMAILAUTH_TOKEN of this MCP server and sign in with \`emailauth login\`.`;
     return new ApiError(403, { error: message, code: 'person_needed', hint }, { cause });
   }
+  // The tool knows whether start_login is offered.
+  if (error.code === 'proof_needed') return new ApiError(403, { error: message, code: 'proof_needed', hint: error.hint }, { cause });
   if (exitCode === EXIT.signInNeeded) {
     // With this code it counts as an invalid token, not as an anonymous caller.
     if (hasToken) return new ApiError(401, { error: message, code: 'bad_api_key', hint: TOKEN_FIRST }, { cause });

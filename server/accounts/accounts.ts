@@ -2,16 +2,19 @@ import { domainToASCII } from 'node:url';
 import type { Transaction } from 'sequelize';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { type Database, isUniqueViolation } from '../db/database.ts';
+import { ACTIVE_KEY } from '../api-keys/api-keys.ts';
+import { type Database, isUniqueViolation, queryOf } from '../db/database.ts';
 import type { User } from '../db/models.ts';
 import { type Account, type Caller, type Served, serve } from '../http/invoke.ts';
 import { bearerOf } from '../http/reading.ts';
+import { raiseGenerations } from '../permissions/generations.ts';
+import { beginChange } from '../permissions/proofs.ts';
+import { BEGIN_SIGN_OUT, END_PROVIDER_ACCESS, endProviderSessions } from '../permissions/sign-outs.ts';
 import { digest } from '../secrets.ts';
 import type { Logos } from '../websites/branding.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { clearSession } from './browser.ts';
 import { deviceIdOf } from './sessions.ts';
-import { BEGIN_SIGN_OUT, END_PROVIDER_ACCESS, endProviderSessions } from './sign-outs.ts';
 
 /** Actions of visitors with the account's address, which are not part of its audit trail. */
 const VISITOR_ACTIONS = [
@@ -98,6 +101,7 @@ export class Accounts {
     const { email } = account;
     try {
       await sequelize.transaction(async (transaction) => {
+        await beginChange(queryOf(sequelize, transaction), account);
         await WaitlistPlace.create({ service, email }, { transaction });
         await AuditEntry.create({ action: 'waitlist_joined', email }, { transaction });
       });
@@ -119,10 +123,11 @@ export class Accounts {
   }
 
   /** Writes nothing, not even to the audit log, when the settings stay the same. */
-  async #save({ id }: Account, settings: Partial<Settings>, action: string): Promise<Output<'settings'>> {
+  async #save(account: Account, settings: Partial<Settings>, action: string): Promise<Output<'settings'>> {
     const { sequelize, AuditEntry, User } = await this.#database.orm();
     return sequelize.transaction(async (transaction) => {
-      const user = await User.findByPk(id, { lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
+      await beginChange(queryOf(sequelize, transaction), account);
+      const user = await User.findByPk(account.id, { lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
       if (!user) throw new Fault('sign_in_needed');
       user.set(settings);
       if (user.changed()) {
@@ -174,6 +179,7 @@ const KEY_MS = 400 * 86_400_000;
 /** `deviceIdOf` of accounts/sessions.ts as SQL. */
 const DEVICE_ID = `left(encode(device, 'hex'), 32)`;
 
+const RAISE_GENERATION = raiseGenerations('(select $1::text as email) account');
 const END_ON_DEVICE = endProviderSessions(`k.email = $1 and ${DEVICE_ID} = $2`);
 
 /** The devices on which an account is signed in or remembered. What is ended here has ended on all instances. */
@@ -223,23 +229,42 @@ export class Devices {
     return { success: true };
   }
 
-  /** Ends all sessions and keys of the account, and the grants and tokens of applications. */
-  async signOutEverywhere(account: Account): Promise<Output<'signOutEverywhere'>> {
+  /**
+   * Ends all sessions and keys of the account, the grants and tokens of applications, and the given API keys and passkeys. One that has
+   * ended, or is of another account, is ignored.
+   * @returns how many API keys and passkeys it ended
+   */
+  async signOutEverywhere(account: Account, given: Parsed<'signOutEverywhere'>): Promise<Output<'signOutEverywhere'>> {
+    const { id: userId, email } = account;
+    const { sequelize, time, ApiKey, AuditEntry, Op, Passkey, Session } = await this.#database.orm();
+    const among = (ids: 'all' | string[]) => (ids === 'all' ? {} : { id: ids });
+    const ended = { apiKeys: 0, passkeys: 0 };
     await this.#signOut(account, async (transaction) => {
-      const { sequelize, Session } = await this.#database.orm();
-      await Session.destroy({ where: { userId: account.id }, transaction });
-      await sequelize.query(END_PROVIDER_ACCESS, { bind: [account.email], transaction });
+      await Session.destroy({ where: { userId }, transaction });
+      await sequelize.query(END_PROVIDER_ACCESS, { bind: [email], transaction });
       await this.#voidKeys(account, {}, transaction);
+      const active = { userId, ...among(given.apiKeys), [Op.and]: [sequelize.literal(ACTIVE_KEY)] };
+      [ended.apiKeys] = await ApiKey.update({ revokedAt: time('now()') }, { where: active, transaction });
+      ended.passkeys = await Passkey.destroy({ where: { email, ...among(given.passkeys) }, transaction });
+      const actions = [...Array(ended.apiKeys).fill('api_key_revoked'), ...Array(ended.passkeys).fill('passkey_removed')];
+      await AuditEntry.bulkCreate(
+        actions.map((action) => ({ action, email })),
+        { transaction },
+      );
       return 'signed_out_everywhere';
     });
-    return { success: true };
+    return { success: true, ...ended };
   }
 
-  /** Runs `end`, which returns the action for the audit log, while nothing is being issued to the account without a new email. */
+  /**
+   * Runs `end`, which returns the action for the audit log, while nothing is being issued to the account without a new email. What was
+   * permitted before is refused after it.
+   */
   async #signOut({ email }: Account, end: (transaction: Transaction) => Promise<string>): Promise<void> {
     const { sequelize, AuditEntry, Token } = await this.#database.orm();
     await sequelize.transaction(async (transaction) => {
       await sequelize.query(BEGIN_SIGN_OUT, { bind: [email], transaction });
+      await sequelize.query(RAISE_GENERATION, { bind: [email], transaction });
       const action = await end(transaction);
       // An unused token for the portal would open a new session.
       await Token.destroy({ where: { email, domain: null, usedAt: null }, transaction });
@@ -283,8 +308,8 @@ export function deviceRoutes(devices: Devices): Served[] {
   return [
     serve('listDevices', (_, caller) => devices.list(caller.account, sessionOf(caller))),
     serve('signOutDevice', ({ id }, { account }) => devices.signOut(account, id)),
-    serve('signOutEverywhere', async (_, { account, cookies }) => {
-      const done = await devices.signOutEverywhere(account);
+    serve('signOutEverywhere', async (input, { account, cookies }) => {
+      const done = await devices.signOutEverywhere(account, input);
       clearSession(cookies);
       return done;
     }),

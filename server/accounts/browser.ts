@@ -124,15 +124,6 @@ export function readAuthKey(key: string): AuthKeyParts | null {
   return { selector: Buffer.from(selector, 'base64url'), verifier: digest(secret) };
 }
 
-/**
- * How long a remembered account can sign in after its address was proven, as SQL. The expiry of its row is set at the proof and nowhere
- * else, so that the time of the proof follows from it.
- */
-export const REMEMBERED_LIFE = "interval '400 days'";
-
-/** Returns when the address of a remembered account was last proven, as SQL. @param key a row of remembered_keys */
-export const provenAtOf = (key: string) => `${key}.expires_at - ${REMEMBERED_LIFE}`;
-
 /** Puts an account first in the list of accounts that the sign-in page offers in this browser. */
 export function rememberAccount(cookies: Cookies, email: string, key: string): void {
   cookies.setVerifiable({ email, key });

@@ -10,10 +10,12 @@ import { inTransaction } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Identity } from '../http/invoke.ts';
 import { bearerOf } from '../http/reading.ts';
+import { raiseGenerations } from '../permissions/generations.ts';
+import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
+import { BEGIN_SESSION_CHANGE, endProviderSessions, LOCK_LOGOUT, notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
-import { type Browser, createAuthKey, deviceLabelOf, type NewSession, REMEMBERED_LIFE, SESSION_SECONDS } from './browser.ts';
+import { type Browser, createAuthKey, deviceLabelOf, type NewSession, SESSION_SECONDS } from './browser.ts';
 import { endGuesses } from './guesses.ts';
-import { BEGIN_SESSION_CHANGE, endProviderSessions, LOCK_LOGOUT, notBeingSignedOut } from './sign-outs.ts';
 
 /** Returns the public id of a device: the first 16 bytes of the hash of its cookie, in hex so that a command never reads it as a flag. */
 export function deviceIdOf(device: Buffer): string {
@@ -178,9 +180,10 @@ forgotten as (
   update remembered_keys set verifier = '', previous_verifier = null where device = any($2) and verifier <> '' returning email
 ),
 signed_out as (select email from users where id in (select user_id from ended)),
+account as (select email from signed_out union select email from forgotten),
+raised as (${raiseGenerations('account')}),
 tokens_ended as (
-  delete from tokens where domain is null and used_at is null
-    and email in (select email from signed_out union select email from forgotten)
+  delete from tokens where domain is null and used_at is null and email in (select email from account)
 ),
 provider_sessions_ended as (${endProviderSessions('k.device = any($2)')})
 insert into audit_log (action, email) select 'developer_signed_out', email from signed_out`;

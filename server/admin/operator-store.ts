@@ -4,6 +4,9 @@ import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import { mailboxOf, readEmail } from '../../contract/rules.ts';
 import { readSchemaState } from '../db/migrate.ts';
+import { startOf } from '../db/row-numbers.ts';
+import { raiseGenerations } from '../permissions/generations.ts';
+import { BEGIN_SIGN_OUT } from '../permissions/sign-outs.ts';
 import { StartError } from '../start-error.ts';
 import { ERASED } from '../visitors/visits.ts';
 
@@ -88,9 +91,15 @@ const STATEMENTS: Statement[] = [
 /** Locks the row that ADD_VISITS of visitors/visits.ts locks, so that no visitor is added again meanwhile. */
 const STOP_ROLL_UP = 'update visitor_roll_up set erasures = erasures + 1';
 
+const RAISE_GENERATION = raiseGenerations('(select $1::text as email) account');
+
+/** The number before the first row of the audit log whose transaction may not have ended yet. No transaction of the service takes a minute. */
+const FIRST_UNSETTLED = startOf('audit_log', "now() - interval '1 minute'");
+
 /**
  * Erases an address from all tables in one transaction, with an audit row that does not name it. Rows of the audit log stay, under a
- * random name in place of the address; only the owner of the table may change them. Without a row nothing is changed.
+ * random name in place of the address; only the owner of the table may change them. Without a row nothing is changed. What was issued
+ * before is worth nothing afterwards, so that only a new request for an email brings the address back.
  * @param client a connection of its own, without time-outs
  * @param options.dryRun only counts, and changes nothing
  * @returns how many rows contained it, by table
@@ -109,13 +118,18 @@ export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, opti
     await client.query('begin');
     try {
       await client.query(`set local lock_timeout = ${LOCK_MS}`);
+      // First of all: what is being issued to the account, or changed by it, is committed before the rows are read, or not done any more.
+      await client.query(BEGIN_SIGN_OUT, [email]);
       await requireDecisions(client, email, erasure);
       const rows = await eraseRows(client, { email, heir, deleted: erasure.deleted });
       const isKnown = Object.values(rows).some((count) => count > 0);
       rows.audit_log = await replaceInAuditLog(client, email, { ...options, isKnown });
       const found = Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0));
       const erases = !options.dryRun && Object.keys(found).length > 0;
-      if (erases) await client.query("insert into audit_log (action) values ('address_erased')");
+      if (erases) {
+        await client.query(RAISE_GENERATION, [email]);
+        await client.query("insert into audit_log (action) values ('address_erased')");
+      }
       await client.query(erases ? 'commit' : 'rollback');
       return found;
     } catch (error) {
@@ -175,17 +189,18 @@ async function replaceInAuditLog(
   email: string,
   { dryRun, isKnown }: { dryRun: boolean; isKnown: boolean },
 ): Promise<number> {
-  const { rows } = await client.query<{ ids: string[]; newest: string }>(
-    `select coalesce(array_agg(id) filter (where email = $1), '{}')::text[] as ids, coalesce(max(id), 0)::text as newest from audit_log`,
+  const [{ start }] = (await client.query<{ start: number }>(FIRST_UNSETTLED)).rows;
+  const found = await client.query<{ ids: string[] }>(
+    `select coalesce(array_agg(id), '{}')::text[] as ids from audit_log where email = $1`,
     [email],
   );
-  const [{ ids, newest }] = rows;
+  const [{ ids }] = found.rows;
   if (dryRun || (ids.length === 0 && !isKnown)) return ids.length;
   await client.query(`set local lock_timeout = ${AUDIT_LOG_LOCK_MS}`);
   await client.query('alter table audit_log disable trigger user');
   const { rowCount } = await client.query(
     'update audit_log set email = $2 where (id = any($3::bigint[]) or id > $4::bigint) and email = $1',
-    [email, `${ERASED}-${randomBytes(8).toString('hex')}`, ids, newest],
+    [email, `${ERASED}-${randomBytes(8).toString('hex')}`, ids, start],
   );
   await client.query('alter table audit_log enable trigger user');
   return rowCount ?? 0;

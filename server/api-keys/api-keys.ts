@@ -3,10 +3,11 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_API_KEYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, queryOf } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
+import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { digest, randomSecret } from '../secrets.ts';
 
 /** How many characters of the random part of a key are shown. */
@@ -14,8 +15,8 @@ const SHOWN_CHARACTERS = 6;
 /** How long an ended key is listed. */
 const LISTED_DAYS = 30;
 
-/** Whether a key works, by the clock of the database. */
-const ACTIVE = '(revoked_at is null and (expires_at is null or expires_at > now()))';
+/** The SQL condition that a key works, by the clock of the database. */
+export const ACTIVE_KEY = '(revoked_at is null and (expires_at is null or expires_at > now()))';
 const ENDED_AT = 'least(coalesce(revoked_at, expires_at), coalesce(expires_at, revoked_at))';
 
 type UsageDay = { date: string; calls: number; refused: number };
@@ -37,7 +38,7 @@ export class ApiKeys {
   /** Returns active keys and those that ended within the last 30 days, newest first. */
   async list({ id: userId }: Account): Promise<Output<'listApiKeys'>> {
     const { sequelize, ApiKey, Op } = await this.#database.orm();
-    const isActive = sequelize.literal(ACTIVE);
+    const isActive = sequelize.literal(ACTIVE_KEY);
     const endedRecently = sequelize.literal(`${ENDED_AT} > now() - interval '${LISTED_DAYS} days'`);
     const keys = await ApiKey.findAll({
       attributes: { include: [[isActive, 'isActive']] },
@@ -51,9 +52,13 @@ export class ApiKeys {
     return keys.map((key) => present(key, (key as ApiKey & { isActive: boolean }).isActive));
   }
 
-  /** @throws Fault too_many */
-  async create(account: Account, { name, environment, scopes }: Parsed<'createApiKey'>): Promise<Output<'createApiKey'>> {
-    return this.#change(account, 'api_key_created', async (transaction) => {
+  /** @throws Fault proof_needed, too_many */
+  async create(
+    account: Account,
+    { name, environment, scopes }: Parsed<'createApiKey'>,
+    proof: ProofSource | null,
+  ): Promise<Output<'createApiKey'>> {
+    return this.#issue(account, proof, 'api_key_created', async (transaction) => {
       await this.#requireRoom(account, transaction);
       return this.#add(account, { name, environment, scopes }, transaction);
     });
@@ -61,11 +66,11 @@ export class ApiKeys {
 
   /**
    * Creates the successor of a key, which keeps working for `graceHours`. A key is replaced once.
-   * @throws Fault api_key_not_found, too_many
+   * @throws Fault api_key_not_found, proof_needed, too_many
    */
-  async rotate(account: Account, { id, graceHours }: Parsed<'rotateApiKey'>): Promise<Output<'rotateApiKey'>> {
+  async rotate(account: Account, { id, graceHours }: Parsed<'rotateApiKey'>, proof: ProofSource | null): Promise<Output<'rotateApiKey'>> {
     const { time, ApiKey } = await this.#database.orm();
-    return this.#change(account, 'api_key_rotated', async (transaction) => {
+    return this.#issue(account, proof, 'api_key_rotated', async (transaction) => {
       const key = await ApiKey.findOne({ where: await this.#active(account, { id, expiresAt: null }), transaction });
       if (!key) throw new Fault('api_key_not_found');
       // Without a grace period the key ends now, and its successor takes its place.
@@ -80,6 +85,7 @@ export class ApiKeys {
   async revoke(account: Account, id: string): Promise<Output<'revokeApiKey'>> {
     const { sequelize, time, ApiKey, AuditEntry } = await this.#database.orm();
     await sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(sequelize, transaction), account);
       const where = await this.#active(account, { id });
       const [revoked] = await ApiKey.update({ revokedAt: time('now()') }, { where, transaction });
       if (revoked === 0) throw new Fault('api_key_not_found');
@@ -96,10 +102,16 @@ export class ApiKeys {
     return { total: days.reduce((sum, { calls }) => sum + calls, 0), days };
   }
 
-  /** Runs a change with its audit entry, one at a time for each account, so that the number of keys is exact. */
-  async #change<Result>(account: Account, action: string, change: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  /** Issues a key with its audit entry, one at a time for each account, so that the number of keys is exact. @throws Fault proof_needed */
+  async #issue<Result>(
+    account: Account,
+    proof: ProofSource | null,
+    action: string,
+    change: (transaction: Transaction) => Promise<Result>,
+  ): Promise<Result> {
     const { sequelize, AuditEntry, User } = await this.#database.orm();
     return sequelize.transaction(async (transaction) => {
+      await requireProof(queryOf(sequelize, transaction), account, proof);
       await User.findByPk(account.id, { attributes: ['id'], lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
       const result = await change(transaction);
       await AuditEntry.create({ action, email: account.email }, { transaction });
@@ -110,7 +122,7 @@ export class ApiKeys {
   /** The condition of active keys of the account. */
   async #active({ id: userId }: Account, condition: { id?: string; expiresAt?: null } = {}) {
     const { sequelize, Op } = await this.#database.orm();
-    return { userId, ...condition, [Op.and]: [sequelize.literal(ACTIVE)] };
+    return { userId, ...condition, [Op.and]: [sequelize.literal(ACTIVE_KEY)] };
   }
 
   /** @throws Fault too_many */
@@ -154,8 +166,8 @@ function present(key: ApiKey, isActive: boolean): Output<'listApiKeys'>[number] 
 export function apiKeyRoutes(apiKeys: ApiKeys): Served[] {
   return [
     serve('listApiKeys', (_, { account }) => apiKeys.list(account)),
-    serve('createApiKey', (input, { account }) => apiKeys.create(account, input)),
-    serve('rotateApiKey', (input, { account }) => apiKeys.rotate(account, input)),
+    serve('createApiKey', (input, caller) => apiKeys.create(caller.account, input, proofSourceOf(caller))),
+    serve('rotateApiKey', (input, caller) => apiKeys.rotate(caller.account, input, proofSourceOf(caller))),
     serve('revokeApiKey', ({ id }, { account }) => apiKeys.revoke(account, id)),
     serve('apiKeyUsage', ({ id }, { account }) => apiKeys.usage(account, id)),
   ];

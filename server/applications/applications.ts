@@ -5,10 +5,11 @@ import { Fault } from '../../contract/errors.ts';
 import { MAX_APPLICATIONS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
-import type { Database, Query } from '../db/database.ts';
+import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
+import { beginChange } from '../permissions/proofs.ts';
 import { digest } from '../secrets.ts';
 import { configure, newClientSecret, remedyFor } from './configuration.ts';
 
@@ -38,10 +39,12 @@ export class Applications {
   }
 
   /** @throws Fault bad_request, too_many */
-  async create({ id: userId, email }: Account, input: Parsed<'createClient'>): Promise<Output<'createClient'>> {
+  async create(account: Account, input: Parsed<'createClient'>): Promise<Output<'createClient'>> {
+    const { id: userId, email } = account;
     const { sequelize, Application, AuditEntry, User } = await this.#database.orm();
     const clientId = `app_${randomBytes(16).toString('base64url')}`;
     return sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(sequelize, transaction), account);
       // One at a time for each account, so that the count is exact.
       await User.findByPk(userId, { attributes: ['id'], lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
       if ((await Application.count({ where: { userId }, transaction })) >= MAX_APPLICATIONS)
@@ -59,7 +62,7 @@ export class Applications {
   /** Deactivating an application ends its tokens and pending sign-ins for good. @throws Fault application_not_found, bad_request */
   async update(account: Account, input: Parsed<'updateClient'>): Promise<Output<'updateClient'>> {
     const { name, isActive } = input;
-    const { time } = await this.#database.orm();
+    const { sequelize, time } = await this.#database.orm();
     return this.#change(account, input.id, 'application_changed', async (application, transaction) => {
       const isReactivated = isActive && !application.isActive;
       const isDeactivated = !isActive && application.isActive;
@@ -67,7 +70,7 @@ export class Applications {
       const clientSecret = configure(application, input);
       // Everything from before the deactivation stays ended.
       if (isReactivated) application.activeSince = time('now()');
-      if (isDeactivated) await endGrantsOf(await this.#queryIn(transaction), application.clientId);
+      if (isDeactivated) await endGrantsOf(queryOf(sequelize, transaction), application.clientId);
       return clientSecret;
     });
   }
@@ -78,10 +81,10 @@ export class Applications {
    * @throws Fault application_not_found, no_client_secret, secret_rotated
    */
   async rotateSecret(account: Account, { id, graceHours }: Parsed<'rotateClientSecret'>): Promise<Output<'rotateClientSecret'>> {
-    const { time } = await this.#database.orm();
+    const { sequelize, time } = await this.#database.orm();
     return this.#change(account, id, 'application_secret_rotated', async (application, transaction) => {
       if (application.authentication !== 'secret') throw new Fault('no_client_secret');
-      if (graceHours > 0 && (await hasFormerSecret(await this.#queryIn(transaction), application.id))) throw new Fault('secret_rotated');
+      if (graceHours > 0 && (await hasFormerSecret(queryOf(sequelize, transaction), application.id))) throw new Fault('secret_rotated');
       const isKept = graceHours > 0;
       application.previousSecretHash = isKept ? application.secretHash : null;
       application.previousSecretUntil = isKept ? time(`now() + interval '${Number(graceHours)} hours'`) : null;
@@ -95,10 +98,11 @@ export class Applications {
   async delete(account: Account, id: string): Promise<Output<'deleteClient'>> {
     const { sequelize, Application, AuditEntry } = await this.#database.orm();
     await sequelize.transaction(async (transaction) => {
+      const query = queryOf(sequelize, transaction);
+      await beginChange(query, account);
       const application = await Application.findOne({ where: { id, userId: account.id }, lock: true, transaction });
       if (!application) throw new Fault('application_not_found');
       await application.destroy({ transaction });
-      const query = await this.#queryIn(transaction);
       await endGrantsOf(query, application.clientId);
       await removeRefusals(query, application.clientId);
       await AuditEntry.create({ action: 'application_deleted', email: account.email }, { transaction });
@@ -141,6 +145,7 @@ export class Applications {
   ): Promise<Output<'updateClient'>> {
     const { sequelize, Application, AuditEntry } = await this.#database.orm();
     return sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(sequelize, transaction), account);
       const application = await Application.findOne({ where: { id, userId: account.id }, lock: true, transaction });
       if (!application) throw new Fault('application_not_found');
       const clientSecret = await change(application, transaction);
@@ -148,11 +153,6 @@ export class Applications {
       await AuditEntry.create({ action, email: account.email }, { transaction });
       return presentChanged(application, clientSecret);
     });
-  }
-
-  async #queryIn(transaction: Transaction): Promise<Query> {
-    const { sequelize } = await this.#database.orm();
-    return async (text, values) => ({ rows: (await sequelize.query(text, { bind: values, transaction }))[0] });
   }
 
   /**

@@ -53,6 +53,7 @@ export const LEFT_OUT: readonly string[] = [
   'remembered_keys',
   'admin_sessions',
   'passkey_challenges',
+  'account_generations',
   'outbox',
   // Diagnostics of a few days.
   'website_events',

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Sequelize } from 'sequelize';
+import type { Sequelize, Transaction } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
 import { DatabaseClient, disconnect, findWritable, firstHostOf, hasSeveralHosts, isBroken, isReadOnly, isUnanswered } from './client.ts';
 import type { Orm } from './models.ts';
@@ -158,11 +158,14 @@ export class Database {
 type PreparedQuery = <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => Promise<Row[]>;
 
 /** Runs `work` in one READ COMMITTED transaction, which is rolled back when it throws. */
-export async function inTransaction<Result>(pool: pg.Pool, work: (query: PreparedQuery) => Promise<Result>): Promise<Result> {
+export async function inTransaction<Result>(pool: pg.Pool, work: (query: PreparedQuery, plain: Query) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   try {
     await client.query('begin');
-    const result = await work(async (name, text, values) => (await client.query({ name, text, values })).rows);
+    const result = await work(
+      async (name, text, values) => (await client.query({ name, text, values })).rows,
+      (text, values) => client.query(text, values),
+    );
     await client.query('commit');
     client.release();
     return result;
@@ -171,6 +174,11 @@ export async function inTransaction<Result>(pool: pg.Pool, work: (query: Prepare
     client.release(error as Error);
     throw error;
   }
+}
+
+/** Returns a function that runs statements in a transaction of the models. */
+export function queryOf(sequelize: Sequelize, transaction: Transaction): Query {
+  return async (text, values) => ({ rows: (await sequelize.query(text, { bind: values, transaction }))[0] });
 }
 
 /** Whether an error of Sequelize is a second record with the same value of a unique column. */

@@ -29,6 +29,8 @@ export interface Website extends Entity<Website> {
   /** When the linked address first signed in or proved the domain. Null: the website is on probation. */
   claimedAt: CreationOptional<Date | null>;
   provenAt: CreationOptional<Date | null>;
+  /** Whether someone registered it who was not signed in. */
+  registeredByOthers: CreationOptional<boolean>;
   /** When the website moved to its present domain. Null: never. */
   movedAt: CreationOptional<Date | null>;
   /** Id of the upload. */
@@ -207,6 +209,7 @@ function defineRecords(sequelize: Sequelize) {
     domain: TEXT,
     email: TEXT,
     claimedAt: DATE,
+    registeredByOthers: BOOLEAN,
     provenAt: DATE,
     movedAt: DATE,
     icon: UUID,

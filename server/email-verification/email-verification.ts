@@ -4,21 +4,15 @@ import { EVP_NONCE_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
-import {
-  type Browser,
-  browserOf,
-  createAuthKey,
-  deviceLabelOf,
-  PageValues,
-  REMEMBERED_LIFE,
-  rememberAccount,
-} from '../accounts/browser.ts';
+import { type Browser, browserOf, createAuthKey, deviceLabelOf, PageValues, rememberAccount } from '../accounts/browser.ts';
 import { endGuesses } from '../accounts/guesses.ts';
-import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { emailVerifications, signIns } from '../metrics/metrics.ts';
+import { isOfGeneration } from '../permissions/generations.ts';
+import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
+import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
 import { METHOD_CODES } from '../signin/methods.ts';
 import type { SignedIn } from '../signin/opener.ts';
@@ -57,7 +51,7 @@ class Refused extends Error {
  */
 export class EmailVerification {
   readonly #parts: Parts;
-  readonly #nonces: PageValues<{ page: object }>;
+  readonly #nonces: PageValues<{ page: { issuedAt: number } }>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -67,7 +61,7 @@ export class EmailVerification {
   /** Returns the nonce of a sign-in page, and sets the cookie to which it is bound; undefined where the protocol is off. */
   ofPage(cookies: Cookies): SignInPage['verification'] {
     if (!this.#parts.discovery) return undefined;
-    return { nonce: this.#nonces.issue('page', {}, cookies, EVP_NONCE_SECONDS) };
+    return { nonce: this.#nonces.issue('page', { issuedAt: Date.now() }, cookies, EVP_NONCE_SECONDS) };
   }
 
   /**
@@ -105,7 +99,7 @@ export class EmailVerification {
   ): Promise<SignedIn & { authKey: string }> {
     const { store, limits } = this.#parts;
     limits.refuseBlocked('failed_email_verifications', browser.clientAddress);
-    const nonce = await this.#verify(presented, email, cookies).catch(async (error) => {
+    const { nonce, issuedAt } = await this.#verify(presented, email, cookies).catch(async (error) => {
       // The next token is refused then; this one is counted by its own reason.
       await limits.hit('failed_email_verifications', browser.clientAddress).catch(() => {});
       throw error;
@@ -114,6 +108,7 @@ export class EmailVerification {
     const { key, selector, verifier } = createAuthKey();
     const isFirst = await store.signIn({
       nonce: digest(nonce),
+      issuedAt,
       email,
       target,
       tokenHash: digest(token),
@@ -127,16 +122,17 @@ export class EmailVerification {
     return { email, authKey: key, redirectUrl: withToken(target.forwardUrl, token) };
   }
 
-  /** Returns the nonce of a token that verifies an address. @throws Refused, InvalidToken, DiscoveryFailed */
-  async #verify(presented: string, email: string, cookies: Cookies): Promise<string> {
+  /** Returns the nonce of a token that verifies an address, and when its page was sent. @throws Refused, InvalidToken, DiscoveryFailed */
+  async #verify(presented: string, email: string, cookies: Cookies): Promise<{ nonce: string; issuedAt: number }> {
     const { discovery } = this.#parts;
     if (!discovery) throw new Refused('off');
     const token = splitToken(presented);
     const { claimedNonce } = await verification();
     const nonce = claimedNonce(token);
-    if (this.#nonces.read('page', nonce, cookies) === null) throw new Refused('bad_nonce');
+    const page = this.#nonces.read('page', nonce, cookies);
+    if (page === null) throw new Refused('bad_nonce');
     await withDeadline(this.#verifyWith(discovery, token, email, nonce));
-    return nonce;
+    return { nonce, issuedAt: page.issuedAt };
   }
 
   async #verifyWith(discovery: NonNullable<Parts['discovery']>, token: SplitToken, email: string, nonce: string): Promise<void> {
@@ -185,6 +181,8 @@ export function emailVerificationRoutes(verification: EmailVerification): Served
 export type VerifiedSignIn = {
   /** SHA-256 of the nonce. */
   nonce: Buffer;
+  /** When the page was sent, in Unix milliseconds. */
+  issuedAt: number;
   email: string;
   target: { domain: string | null; clientId: string | null; host: string | null };
   tokenHash: Buffer;
@@ -198,11 +196,13 @@ export type VerifiedSignIn = {
 
 // The nonce is used up together with the sign-in: of several requests with one nonce, on any instance, one signs in. Nonces share the
 // table of the challenges of passkeys: both are random, hashed and kept for a day. $1 nonce, $2 address, $3 domain, $4 client_id, $5 host,
-// $6 hash of the token, $7 browser, $8 device, $9 label, $10 selector, $11 verifier, $12 mailbox.
+// $6 hash of the token, $7 browser, $8 device, $9 label, $10 selector, $11 verifier, $12 time of the page: a token that was obtained before
+// a sign-out or an erasure of the address is worth nothing after it. $13 mailbox.
 const SIGN_IN = `
 with used as (
   insert into passkey_challenges (hash)
   select $1 where ($3::text is null or exists (select from websites where domain = $3)) and ${notBeingSignedOut('$2::text')}
+    and ${isOfGeneration('$2::text', '$12::float8 * 1000')}
   on conflict do nothing returning hash
 ),
 issued as (
@@ -215,7 +215,7 @@ remembered as (
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
-guesses_ended as (${endGuesses('select $12::text from used')}),
+guesses_ended as (${endGuesses('select $13::text from used')}),
 audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_verified_email', $2, $3, $4 from used)
 select count(*)::integer as signed_in from used`;
 
@@ -229,9 +229,10 @@ export class VerifiedSignInStore {
 
   /** Signs in, once for each nonce. Returns false when it was used, or the website no longer exists. */
   async signIn(signIn: VerifiedSignIn): Promise<boolean> {
-    const { nonce, email, target, tokenHash, browser, device, label, selector, verifier } = signIn;
+    const { nonce, issuedAt, email, target, tokenHash, browser, device, label, selector, verifier } = signIn;
     const { domain, clientId, host } = target;
-    const values = [nonce, email, domain, clientId, host, tokenHash, browser, device, label, selector, verifier, mailboxOf(email)];
+    const issued = [tokenHash, browser, device, label, selector, verifier, issuedAt];
+    const values = [nonce, email, domain, clientId, host, ...issued, mailboxOf(email)];
     const { rows } = await this.#core.query<{ signed_in: number }>({ name: 'verified-sign-in', text: SIGN_IN, values });
     return rows[0].signed_in === 1;
   }

@@ -5,8 +5,8 @@ import { registrableOf } from '../websites/domains.ts';
 import type { EventKind } from './explanations.ts';
 import { EventStore, type NewEvent } from './store.ts';
 
-/** What one step of a sign-in at a website failed with, or waits for. */
-export type StepEvent = { domain: string; kind: EventKind; reason?: string | null; email?: string | null };
+/** What one step of a sign-in at a website failed with, or waits for. `mail`: the id of the pending email that it is about. */
+export type StepEvent = { domain: string; kind: EventKind; reason?: string | null; email?: string | null; mail?: string };
 
 const WINDOW_MS = 60_000;
 /** Entries of one website, kind and reason in a minute, per process; further ones are summed up in one entry. */
@@ -65,8 +65,8 @@ export class EventRecorder {
     await Promise.all(sums.map(({ event, count, entries }) => this.#store({ ...event, email: null }, count - entries)));
   }
 
-  async #store({ domain, kind, reason = null, email = null }: StepEvent, count: number): Promise<void> {
-    await this.#insert({ domain, kind, reason, email, count }).catch(() => {});
+  async #store({ domain, kind, reason = null, email = null, mail }: StepEvent, count: number): Promise<void> {
+    await this.#insert({ domain, kind, reason, email, count, mail: mail ?? null }).catch(() => {});
   }
 }
 

@@ -39,8 +39,8 @@ export type Source = {
 /** Whose events to read: those of the websites that an account manages, and of its applications. `localhost`: also those of localhost, which no one owns. */
 export type Owner = { id: string; email: string; localhost: boolean };
 
-/** A new row. */
-export type NewEvent = { domain: string; kind: string; reason: string | null; email: string | null; count: number };
+/** A new row. `mail`: the id of the pending email that it is about. */
+export type NewEvent = { domain: string; kind: string; reason: string | null; email: string | null; count: number; mail: string | null };
 
 /** Numbers that one call reads of each source, and rows that it returns of each. The rows of a domain have no index. */
 const MAX_SCANNED = 100_000;
@@ -141,11 +141,12 @@ select subject as domain from audit_log cross join lateral (select ${subjectOfRo
 where id > $2 and id <= $3 and ${IS_EVENT} and subject = any($1::text[])
 union select domain from website_events where id > $4 and id <= $5 and domain = any($1::text[])`;
 
-// Rows of domains that are not registered, and of applications that do not exist, would be seen by no one.
+// Rows of domains that are not registered, and of applications that do not exist, would be seen by no one. The address of an email is stored
+// as long as the email is pending: when it was erased, the attempt to deliver it may still be in progress.
 const INSERT = `
 insert into website_events (domain, kind, reason, email, count)
-select g.domain, kind, reason, g.email, count
-from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[]) with ordinality as g (domain, kind, reason, email, count, n)
+select g.domain, g.kind, reason, case when g.mail is null or exists (select from outbox o where o.id = g.mail) then g.email end, count
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::uuid[]) with ordinality as g (domain, kind, reason, email, count, mail, n)
 where exists (select from websites w where w.domain = g.domain) or exists (select from applications a where a.client_id = g.domain) order by n`;
 
 /** The statements of events. All of them find rows by the primary keys. */
@@ -158,7 +159,7 @@ export class EventStore {
 
   async insert(events: NewEvent[]): Promise<void> {
     const column = <Key extends keyof NewEvent>(key: Key) => events.map((event) => event[key]);
-    const values = [column('domain'), column('kind'), column('reason'), column('email'), column('count')];
+    const values = [column('domain'), column('kind'), column('reason'), column('email'), column('count'), column('mail')];
     await this.#query('events-insert', INSERT, values);
   }
 

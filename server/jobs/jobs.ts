@@ -20,6 +20,7 @@ import {
   removeIdleKeys,
   removeOldClaims,
   removeOldEvents,
+  removeOldGenerations,
   removeOldInvitations,
   removeOldProbes,
   removeOldRecipients,
@@ -202,6 +203,7 @@ const ACCOUNT_REMOVALS = [
   removeOldProbes,
   removeOldTimes,
   removeOldVisitors,
+  removeOldGenerations,
 ];
 
 /** Removes what visitors' sign-ins leave behind. @param signal ends it between two batches */

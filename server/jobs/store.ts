@@ -186,6 +186,15 @@ export const removeUsedChallenges = removal({
   before: "now() - interval '1 day'",
 });
 
+/** Generations of accounts, a day after the last permission of an earlier one has expired. */
+export const removeOldGenerations = removal({
+  table: 'account_generations',
+  column: 'generation',
+  type: 'bigint',
+  first: '0',
+  before: "(extract(epoch from now() - interval '31 days') * 1000000)::bigint",
+});
+
 /** Sessions that expired, after 30 days at most. One that is idle for 7 days is not valid, and is kept until then. */
 export const removeEndedSessions = removal({ table: 'sessions', column: 'expires_at', ...byTime, before: 'now()' });
 

@@ -5,6 +5,7 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import type { Account, Identity } from '../http/invoke.ts';
+import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import type { ProviderKeys, SigningKey } from './keys.ts';
 
 /** An Authorization header with a JWT (RFC 7519 §3). */
@@ -87,17 +88,25 @@ export class AccessTokens {
     const [found] = rows;
     if (!found) throw new Fault('bad_access_token');
     if (found.id) return found;
-    const created = await this.#parts.core.query<Account>({ name: 'oidc-account-add', text: ADD_ACCOUNT, values: [uuid(), found.email] });
-    return created.rows[0];
+    const created = await this.#parts.core.query<Account>({ name: 'oidc-account-add', text: ADD_ACCOUNT, values: [...values, uuid()] });
+    const [account] = created.rows;
+    if (!account) throw new Fault('bad_access_token');
+    return account;
   }
 }
 
+const IS_VALID = "g.kind = 'Grant' and g.id = $1 and (g.expires_at is null or g.expires_at > now()) and to_timestamp($2) > now()";
+
 const FIND_ACCOUNT = `
 select u.id, g.email, u.name from oidc_records g left join users u on u.email = g.email
-where g.kind = 'Grant' and g.id = $1 and (g.expires_at is null or g.expires_at > now()) and to_timestamp($2) > now()`;
+where ${IS_VALID}`;
 
+// $1 grant, $2 expiry, $3 id of the account.
 const ADD_ACCOUNT = `
-insert into users (id, email) values ($1, $2) on conflict (email) do update set email = excluded.email returning id, email, name`;
+insert into users (id, email)
+select $3, g.email from oidc_records g
+where ${IS_VALID} and ${notBeingSignedOut('g.email')}
+on conflict (email) do update set email = excluded.email returning id, email, name`;
 
 /** Without the private parts. */
 function publicKeyOf({ kty, kid, alg, use, crv, x, y, n, e }: SigningKey): JsonWebKey & { kty: string } {

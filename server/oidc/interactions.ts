@@ -8,9 +8,9 @@ import type { AuthorizationStep, SignInPage, SignInSteps } from '../../contract/
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
-import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { queryOf } from '../http/reading.ts';
+import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { Conditions } from '../signin/methods.ts';
 import type { InteractionTargets, SignInMethod } from '../signin/target.ts';

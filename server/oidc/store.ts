@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
+import { isRememberedKeyAlive } from '../permissions/remembered-keys.ts';
+import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest } from '../secrets.ts';
 
 /** What the columns of a record hold besides its payload. Ids are stored as SHA-256. */
@@ -15,12 +17,16 @@ export type RecordColumns = {
 /** A stored record that has not expired. */
 export type StoredRecord = { payload: Record<string, unknown>; consumed: number | null };
 
-// One array per column. A user code is known at the first write only; later ones keep it.
+// One array per column. A user code is known at the first write only; later ones keep it. What names a person is issued for a grant, and a
+// grant needs a browser that remembers the account: a request that was under way during a sign-out or an erasure must not bring it back.
 const UPSERT = `
 insert into oidc_records as r (kind, id, payload, email, client_id, grant_id, uid, user_code, expires_at)
 select kind, id, payload::jsonb, email, client_id, grant_id, uid, user_code, now() + make_interval(secs => seconds)
 from unnest($1::text[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::bytea[], $9::float8[])
   as w (kind, id, payload, email, client_id, grant_id, uid, user_code, seconds)
+where w.email is null or ${notBeingSignedOut('w.email')} and case when w.kind = 'Grant'
+  then exists (select from remembered_keys k where k.email = w.email and ${isRememberedKeyAlive('k')})
+  else exists (select from oidc_records g where g.kind = 'Grant' and g.id = w.grant_id) end
 on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, client_id = excluded.client_id,
   grant_id = excluded.grant_id, uid = excluded.uid, user_code = coalesce(excluded.user_code, r.user_code), expires_at = excluded.expires_at`;
 
@@ -29,8 +35,8 @@ on conflict (kind, id) do update set payload = excluded.payload, email = exclude
 const UPSERT_SESSION = `
 insert into oidc_records as r (kind, id, payload, email, uid, expires_at)
 select 'Session', $1, $2, $3, $4, now() + make_interval(secs => $5)
-where $3::text is null or exists (select from remembered_keys k
-  where k.device = $6 and k.email = $3 and k.verifier <> '' and k.used_at > now() - interval '90 days' and k.expires_at > now())
+where $3::text is null or ${notBeingSignedOut('$3::text')} and exists (select from remembered_keys k
+  where k.device = $6 and k.email = $3 and ${isRememberedKeyAlive('k')})
 on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, uid = excluded.uid, expires_at = excluded.expires_at`;
 
 // One array per column: kinds and hashes.

@@ -1,22 +1,20 @@
 import { Fault } from '../../contract/errors.ts';
-import { MAX_PASSKEYS, PASSKEY_PROOF_SECONDS } from '../../contract/limits.ts';
+import { MAX_PASSKEYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { browserOf, rememberAccount } from '../accounts/browser.ts';
 import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, queryOf } from '../db/database.ts';
 import type { Passkey } from '../db/models.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { countSignIn } from '../metrics/metrics.ts';
-import { digest, isRandomSecret } from '../secrets.ts';
-import type { QuickLogins } from '../signin/quick-login.ts';
+import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { type Passkeys, rpIdOf } from './passkeys.ts';
 
 type Parts = {
   config: Pick<Config, 'publicUrl' | 'passkeys'>;
   database: Pick<Database, 'orm'>;
   passkeys: Pick<Passkeys, 'options'>;
-  quickLogins: Pick<QuickLogins, 'provenWithin'>;
 };
 
 /** The passkeys of an account, as their owner lists, adds, renames and removes them. */
@@ -41,23 +39,24 @@ export class OwnPasskeys {
 
   /**
    * Returns the options to add a passkey. A session alone does not permit it: it may be weeks old, and a passkey outlives it.
-   * @throws Fault sign_in_too_old unless the address was proven lately on the device of the browser, too_many
+   * @throws Fault proof_needed, too_many
    */
-  async options({ email }: Account, cookies: Cookies): Promise<Output<'passkeyOptions'>> {
-    const { database, quickLogins, passkeys } = this.#parts;
-    const device = cookies.get('device');
-    const proven = isRandomSecret(device) ? await quickLogins.provenWithin(digest(device), [email], PASSKEY_PROOF_SECONDS) : [];
-    if (proven.length === 0) throw new Fault('sign_in_too_old');
-    const { Passkey } = await database.orm();
+  async options(account: Account, cookies: Cookies, proof: ProofSource | null): Promise<Output<'passkeyOptions'>> {
+    const { database, passkeys } = this.#parts;
+    const { email } = account;
+    const { sequelize, Passkey } = await database.orm();
+    const generation = await sequelize.transaction((transaction) => requireProof(queryOf(sequelize, transaction), account, proof));
     const count = await Passkey.count({ where: { email } });
     if (count >= MAX_PASSKEYS) throw new Fault('too_many', { message: `You have ${count} passkeys, the maximum for an address.` });
-    return { options: await passkeys.options(cookies, email) };
+    return { options: await passkeys.options(cookies, email, generation) };
   }
 
   /** @throws Fault passkey_not_found */
-  async rename({ email }: Account, { id, name }: Parsed<'renamePasskey'>): Promise<Output<'renamePasskey'>> {
+  async rename(account: Account, { id, name }: Parsed<'renamePasskey'>): Promise<Output<'renamePasskey'>> {
+    const { email } = account;
     const { sequelize, AuditEntry, Passkey } = await this.#parts.database.orm();
     return sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(sequelize, transaction), account);
       const passkey = await Passkey.findOne({ where: { id, email }, lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
       if (!passkey) throw new Fault('passkey_not_found');
       passkey.set({ name });
@@ -75,6 +74,7 @@ export class OwnPasskeys {
     const { sequelize, AuditEntry, Passkey } = await this.#parts.database.orm();
     const before = await this.list(account);
     await sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(sequelize, transaction), account);
       if ((await Passkey.destroy({ where: { id, email }, transaction })) === 0) throw new Fault('passkey_not_found');
       await AuditEntry.create({ action: 'passkey_removed', email }, { transaction });
     });
@@ -109,7 +109,7 @@ export function passkeyRoutes(passkeys: Passkeys, own: OwnPasskeys): Served[] {
       return (input.forward_url ?? input.interaction) ? countSignIn('passkey', registered) : registered;
     }),
     serve('listPasskeys', (_, { account }) => own.list(account)),
-    serve('passkeyOptions', (_, { account, cookies }) => own.options(account, cookies)),
+    serve('passkeyOptions', (_, caller) => own.options(caller.account, caller.cookies, proofSourceOf(caller))),
     serve('renamePasskey', (input, { account }) => own.rename(account, input)),
     serve('removePasskey', ({ id }, { account }) => own.remove(account, id)),
   ];

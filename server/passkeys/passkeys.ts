@@ -12,7 +12,7 @@ import type { Log } from '../log.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
-import type { AddressProven } from '../signin/opener.ts';
+import type { AddressProven, ProvenAddress } from '../signin/opener.ts';
 import { type TargetParts, tokenTargetOf } from '../signin/quick-login.ts';
 import { withCode, withToken } from '../signin/target.ts';
 import type { KnownPasskey, PasskeyStore, StoredPasskey } from './store.ts';
@@ -36,9 +36,9 @@ type Parts = TargetParts & {
 
 /**
  * What a challenge is issued for: a sign-in, or a registration, of which it is the permission, since it is issued only where the address
- * was proven lately.
+ * was proven lately. It is valid as long as the account has the same generation.
  */
-type Challenges = { get: object; create: { email: string; userHandle: string } };
+type Challenges = { get: object; create: { email: string; userHandle: string; generation: number } };
 
 /** A visitor whom a passkey signed in; without a key for the login of a program. */
 type SignedInByPasskey = { email: string; authKey: string | null; redirectUrl: string };
@@ -93,7 +93,7 @@ export class Passkeys {
     if (newCounter <= passkey.counter && newCounter + passkey.counter > 0) {
       // The authenticator's counter only increases, so a lower value comes from a copy (WebAuthn §6.1.1). Sign-in by email still works.
       log.warn({ request: browser.requestId, passkey: passkey.id }, 'passkeys: a passkey was refused, because a copy of it may exist');
-      await store.reportClone(passkey.email);
+      await store.reportClone(passkey.id);
       throw new Fault('bad_passkey');
     }
     const waiting = attempt === undefined ? null : await this.#waitingAttempt(attempt, passkey.email);
@@ -154,12 +154,12 @@ export class Passkeys {
    * Returns the options with which the page of a sign-in by email may create a passkey, or null: the browser cannot, declined one
    * lately, or has used a passkey of the address. A sign-in never fails because of the offer.
    */
-  async offer(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> {
+  async offer(cookies: Cookies, proven: ProvenAddress): Promise<PasskeyCreationOptions | null> {
     if (this.#rpId === null || cookies.get('passkey_ready') !== '1' || cookies.get('passkey_later') !== undefined) return null;
     try {
-      const passkeys = await this.#parts.store.ofAddress(email);
+      const passkeys = await this.#parts.store.ofAddress(proven.email);
       const used = passkeysIn(cookies);
-      return passkeys.some(({ id }) => used.includes(id)) ? null : await this.#optionsFor(cookies, email, passkeys);
+      return passkeys.some(({ id }) => used.includes(id)) ? null : await this.#optionsAfterProof(cookies, proven, passkeys);
     } catch (error) {
       this.#parts.log.warn({ error: String(error) }, 'passkeys: no passkey was offered');
       return null;
@@ -167,18 +167,34 @@ export class Passkeys {
   }
 
   /** Returns what the page needs on which a visitor adds a passkey, after an email, to sign in where nothing else is accepted. */
-  async require(cookies: Cookies, { email, forwardUrl, again, interaction }: AddressProven): Promise<RequiredPasskey> {
-    return { email, options: await this.options(cookies, email), forwardUrl, again, interaction };
+  async require(cookies: Cookies, { email, forwardUrl, again, interaction }: AddressProven, device: string): Promise<RequiredPasskey> {
+    const passkeys = this.#rpId === null ? null : await this.#parts.store.ofAddress(email);
+    const options = passkeys && (await this.#optionsAfterProof(cookies, { email, device }, passkeys));
+    return { email, options, forwardUrl, again, interaction };
   }
 
-  /** Returns the options with which a passkey is added to an address that was proven; null where passkeys cannot be used. */
-  async options(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> {
-    return this.#rpId === null ? null : this.#optionsFor(cookies, email, await this.#parts.store.ofAddress(email));
+  /**
+   * Returns the options with which a passkey is added to an address that was proven; null where passkeys cannot be used.
+   * @param generation of the account, read together with its proof
+   */
+  async options(cookies: Cookies, email: string, generation: number): Promise<PasskeyCreationOptions | null> {
+    if (this.#rpId === null) return null;
+    return this.#optionsFor(cookies, { email, generation }, await this.#parts.store.ofAddress(email));
   }
 
-  async #optionsFor(cookies: Cookies, email: string, passkeys: KnownPasskey[]): Promise<PasskeyCreationOptions> {
+  /** Returns null when the account was signed out since the proof. */
+  async #optionsAfterProof(cookies: Cookies, { email, device }: ProvenAddress, passkeys: KnownPasskey[]) {
+    const generation = await this.#parts.store.generationProvenOn(digest(device), email);
+    return generation === null ? null : this.#optionsFor(cookies, { email, generation }, passkeys);
+  }
+
+  async #optionsFor(
+    cookies: Cookies,
+    { email, generation }: { email: string; generation: number },
+    passkeys: KnownPasskey[],
+  ): Promise<PasskeyCreationOptions> {
     const userHandle = passkeys[0]?.userHandle ?? randomBytes(32);
-    const challenge = this.#issue('create', { email, userHandle: userHandle.toString('base64url') }, cookies);
+    const challenge = this.#issue('create', { email, userHandle: userHandle.toString('base64url'), generation }, cookies);
     const { generateRegistrationOptions } = await import('@simplewebauthn/server');
     const options = await generateRegistrationOptions({
       rpName: PRODUCT,
@@ -209,7 +225,7 @@ export class Passkeys {
     const { store, outbox, limits } = this.#parts;
     limits.refuseBlocked('failed_passkeys', browser.clientAddress);
     const { hash, content } = this.#read('create', credential.response.clientDataJSON, cookies);
-    const { email, userHandle } = content;
+    const { email, userHandle, generation } = content;
     const created = await this.#verifyNew(credential);
     if (!created) {
       await limits.hit('failed_passkeys', browser.clientAddress);
@@ -224,6 +240,7 @@ export class Passkeys {
     const data: Record<string, string> = device ? { device } : {};
     const added = await store.add({
       challenge: hash,
+      generation,
       id,
       credentialId: key.id,
       email,

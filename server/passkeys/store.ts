@@ -1,11 +1,12 @@
 import type pg from 'pg';
-import { MAX_PASSKEYS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import { MAX_PASSKEYS, PROOF_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { mailboxOf } from '../../contract/rules.ts';
-import { REMEMBERED_LIFE } from '../accounts/browser.ts';
 import { endGuesses } from '../accounts/guesses.ts';
-import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import { inTransaction } from '../db/database.ts';
+import { generationOf, isOfGeneration } from '../permissions/generations.ts';
+import { isRememberedKeyAlive, provenAtOf, REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
+import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { METHOD_CODES } from '../signin/methods.ts';
 
 /** A passkey as a sign-in reads it. */
@@ -43,6 +44,8 @@ export type PasskeyUse = {
 /** A new passkey, and the challenge of its registration. */
 export type NewPasskey = {
   challenge: Buffer;
+  /** The generation of the account when the options were issued. */
+  generation: number;
   id: string;
   credentialId: string;
   email: string;
@@ -95,7 +98,7 @@ guesses_ended as (${endGuesses('select $13::text from used')}),
 audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_passkey', email, $4, $5 from used)
 select email from used`;
 
-const REPORT_CLONE = "insert into audit_log (action, email) values ('passkey_cloned', $1)";
+const REPORT_CLONE = "insert into audit_log (action, email) select 'passkey_cloned', email from passkeys where id = $1";
 
 // Only an attempt of the same address: a passkey never completes a sign-in that someone else began.
 const WAITING_ATTEMPT = `
@@ -105,18 +108,24 @@ where id = $1 and email = $2 and kind = 'app' and client_id = '${CLI_CLIENT_ID}'
 const OF_ADDRESS = `
 select id, credential_id as "credentialId", user_handle as "userHandle", transports from passkeys where email = $1 order by created_at`;
 
-const LOCK_ADDRESS = "select pg_advisory_xact_lock(hashtextextended('passkeys ' || $1, 0))";
+const PROVEN_ON = `
+select ${generationOf('k.email')} as generation from remembered_keys k
+where k.device = $1 and k.email = $2 and ${isRememberedKeyAlive('k')} and ${provenAtOf('k')} > now() - interval '${PROOF_SECONDS} seconds'`;
+
+const LOCK_ADDRESS = `
+select ${notBeingSignedOut('$1::text')} as admitted from pg_advisory_xact_lock(hashtextextended('passkeys ' || $1, 0))`;
 
 // All passkeys of an address have one user handle, since an authenticator keeps one passkey for each. $1…$12: the columns, $13…$16: the
-// email, $17…$21: hash of the token, its domain, host and browser, and client_id.
+// email, $17…$21: hash of the token, its domain, host and browser, and client_id, $22: the generation.
 const ADD = `
 with challenge as (insert into passkey_challenges (hash) values ($1) on conflict do nothing returning hash),
 added as (
   insert into passkeys (id, credential_id, email, user_handle, public_key, counter, device_type, backed_up, transports, aaguid, name)
   select $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from challenge
-  where not exists (select from passkeys where email = $4 and user_handle <> $5)
+  where ${isOfGeneration('$4', '$22::float8')}
+    and not exists (select from passkeys where email = $4 and user_handle <> $5)
     and (select count(*) from passkeys where email = $4) < ${MAX_PASSKEYS}
-    and ($17::bytea is null or ($18::text is null or exists (select from websites where domain = $18)) and ${notBeingSignedOut('$4')})
+    and ($17::bytea is null or $18::text is null or exists (select from websites where domain = $18))
   on conflict (credential_id) do nothing returning email
 ),
 issued as (
@@ -166,8 +175,8 @@ export class PasskeyStore {
     return (await this.#run<{ email: string }>('passkey-sign-in', SIGN_IN, values))[0]?.email ?? null;
   }
 
-  async reportClone(email: string): Promise<void> {
-    await this.#run('passkey-clone', REPORT_CLONE, [email]);
+  async reportClone(id: string): Promise<void> {
+    await this.#run('passkey-clone', REPORT_CLONE, [id]);
   }
 
   /** Returns the attempt of a program for an address; null when there is none, or it has ended. */
@@ -175,16 +184,35 @@ export class PasskeyStore {
     return (await this.#run<WaitingAttempt>('passkey-attempt', WAITING_ATTEMPT, [id, email]))[0] ?? null;
   }
 
+  /** Returns the generation of the account of an address that was proven lately on a device, or null. */
+  async generationProvenOn(device: Buffer, email: string): Promise<number | null> {
+    return (await this.#run<{ generation: number }>('passkey-proven', PROVEN_ON, [device, email]))[0]?.generation ?? null;
+  }
+
   ofAddress(email: string): Promise<KnownPasskey[]> {
     return this.#run<KnownPasskey>('passkey-of-address', OF_ADDRESS, [email]);
   }
 
   /**
-   * Adds a passkey with its audit row and its pending email. Returns false when the challenge was used or the passkey cannot be added, or
-   * when no one can be signed in with it: the website no longer exists, or the account is being signed out.
+   * Adds a passkey with its audit row and its pending email. Returns false when the challenge was used or the passkey cannot be added, when
+   * the account was signed out or erased since the options were issued, or when no one can be signed in with it: the website no longer exists.
    */
   async add({ mail, signIn, ...passkey }: NewPasskey): Promise<boolean> {
-    const { challenge, id, credentialId, email, userHandle, publicKey, counter, deviceType, backedUp, transports, aaguid, name } = passkey;
+    const {
+      challenge,
+      generation,
+      id,
+      credentialId,
+      email,
+      userHandle,
+      publicKey,
+      counter,
+      deviceType,
+      backedUp,
+      transports,
+      aaguid,
+      name,
+    } = passkey;
     const values: unknown[] = [
       challenge,
       id,
@@ -199,10 +227,11 @@ export class PasskeyStore {
     ];
     values.push(aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds);
     const { tokenHash = null, domain = null, host = null, browser = null, clientId = null } = signIn ?? {};
-    values.push(tokenHash, domain, host, browser, clientId);
+    values.push(tokenHash, domain, host, browser, clientId, generation);
     return inTransaction(this.#core, async (query) => {
-      // The next statement sees the passkeys that a concurrent call has added.
-      await query('passkey-lock', LOCK_ADDRESS, [email]);
+      // The next statement sees the passkeys that a concurrent call has added, and the last sign-out.
+      const [{ admitted }] = await query<{ admitted: boolean }>('passkey-lock', LOCK_ADDRESS, [email]);
+      if (!admitted) return false;
       return (await query('passkey-add', ADD, values)).length === 1;
     });
   }

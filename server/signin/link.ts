@@ -6,21 +6,15 @@ import type { SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf, maskEmail } from '../../contract/rules.ts';
-import {
-  type Browser,
-  type BrowserRequest,
-  browserOf,
-  createAuthKey,
-  deviceLabelOf,
-  REMEMBERED_LIFE,
-  rememberAccount,
-} from '../accounts/browser.ts';
+import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { queryOf } from '../http/reading.ts';
 import { signIns } from '../metrics/metrics.ts';
+import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
+import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import {
   type AttemptKind,
@@ -46,9 +40,12 @@ update sign_in_attempts a set secret_tries = secret_tries + 1
 where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at - ${lifeOf('a')} > now() - interval '1 hour' returning email`;
 
 // Like the row that a logout leaves: the rate limits know the device by it, and it signs no one in.
+// Not for an address that was erased since its attempt was found. $5: the attempt.
 const KNOW_DEVICE = `
 insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-values ($1, $2, $3, $4, '', now() + ${REMEMBERED_LIFE}) on conflict (device, email) do nothing`;
+select $1, $2, $3, $4, '', now() + ${REMEMBERED_LIFE}
+where exists (select from sign_in_attempts where id = $5) and ${notBeingSignedOut('$4')}
+on conflict (device, email) do nothing`;
 
 const SIGNED_IN_BY_LINK = signIns.with('link', 'signed_in');
 /** The page asks for the address, or says that the link has ended. */
@@ -107,7 +104,7 @@ export class SignInLinks {
     if (sentTo === undefined || mailboxOf(sentTo) !== mailboxOf(email))
       throw new Fault('bad_link', { message: 'This email was not sent to this address, or it is older than an hour.' });
     const { selector } = createAuthKey();
-    const values = [selector, digest(browser.device), await deviceLabelOf(browser.userAgent), email];
+    const values = [selector, digest(browser.device), await deviceLabelOf(browser.userAgent), email, attempt?.id];
     await core.query({ name: 'signin-know-device', text: KNOW_DEVICE, values });
   }
 }
@@ -135,7 +132,7 @@ export function linkListener(parts: {
     const browser = mayOpen ? browserOf(browserRequest) : null;
     const hasCookies = isRandomSecret(cookies.get('attempt')) || isRandomSecret(cookies.get('device'));
     const signedIn = browser && hasCookies ? await parts.links.open(secret, browser) : null;
-    if (!signedIn || signedIn.authKey === null) {
+    if (!browser || !signedIn || signedIn.authKey === null) {
       if (mayOpen) LINK_NOT_OPENED.value += 1;
       // The page is in the language of the email, unless another one is chosen on it.
       const page = await parts.describeLink(secret, signedIn ? 'again' : mayOpen ? 'first' : 'none', cookies);
@@ -145,11 +142,11 @@ export function linkListener(parts: {
     const { email, authKey, redirectUrl } = signedIn;
     rememberAccount(cookies, email, authKey);
     if (redirectUrl === null) {
-      const addPasskey = await parts.passkeys.require(cookies, signedIn);
+      const addPasskey = await parts.passkeys.require(cookies, signedIn, browser.device);
       const page = await parts.describeLink(secret, 'none', cookies);
       return parts.sendPage(response, { language: page.language, target: page.target, addPasskey });
     }
-    const options = await parts.passkeys.offer(cookies, email);
+    const options = await parts.passkeys.offer(cookies, { email, device: browser.device });
     if (options) {
       const page = await parts.describeLink(secret, 'none', cookies);
       return parts.sendPage(response, { language: page.language, target: page.target, offer: { email, options, url: redirectUrl } });

@@ -8,6 +8,7 @@ import { endGuesses } from '../accounts/guesses.ts';
 import { deviceIdOf, type Sessions } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
+import { raiseGenerations } from '../permissions/generations.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { type AttemptSecrets, applicationActive, endedBySibling, idToHandle } from './attempts.ts';
 import { newAttempt, type SignInRequests } from './request.ts';
@@ -41,6 +42,7 @@ with replayed as (
   select session, email, key_selector from sign_in_attempts
   where id = $1 and kind = 'app' and client_id = $2 and challenge = $3 and consumed_at is not null
 ),
+raised as (${raiseGenerations('replayed')}),
 sessions_ended as (delete from sessions s using replayed r where s.hash = r.session),
 keys_ended as (delete from remembered_keys k using replayed r where k.email = r.email and k.selector = r.key_selector)
 update sign_in_attempts set secret_tries = secret_tries + 1

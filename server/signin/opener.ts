@@ -1,10 +1,11 @@
 import { ATTEMPT_SECONDS, REPEAT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
-import { type Browser, deviceLabelOf, REMEMBERED_LIFE } from '../accounts/browser.ts';
+import { type Browser, deviceLabelOf } from '../accounts/browser.ts';
 import { endGuesses } from '../accounts/guesses.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
 import { digest } from '../secrets.ts';
 import { type AttemptKind, type AttemptSecrets, endedBySibling, type IssuedSecrets, sameRegistration, stillAwaited } from './attempts.ts';
 import { METHOD_CODES, needsPasskey, signInPath } from './methods.ts';
@@ -22,11 +23,14 @@ export type SignedIn = { email: string; authKey: string | null; redirectUrl: str
  */
 export type AddressProven = { email: string; authKey: string; redirectUrl: null; forwardUrl: string; again: string; interaction?: string };
 
+/** An address that was just proven. `device`: the device cookie of the browser. */
+export type ProvenAddress = { email: string; device: string };
+
 /** Offers a passkey after a sign-in by email (server/passkeys). */
 export type PasskeyOffers = {
-  offer(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null>;
+  offer(cookies: Cookies, proven: ProvenAddress): Promise<PasskeyCreationOptions | null>;
   /** Returns what the page needs on which the visitor has to add one. */
-  require(cookies: Cookies, proven: AddressProven): Promise<RequiredPasskey>;
+  require(cookies: Cookies, proven: AddressProven, device: string): Promise<RequiredPasskey>;
 };
 
 /** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. `byCode`: not by the link. */

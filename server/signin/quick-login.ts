@@ -4,16 +4,18 @@ import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import type { SignInDestination } from '../../contract/signin.ts';
-import { authKeyOf, type Browser, provenAtOf, readAuthKey } from '../accounts/browser.ts';
+import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import { endGuesses } from '../accounts/guesses.ts';
-import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
+import { raiseGenerations } from '../permissions/generations.ts';
+import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
+import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { type Conditions, conditionsOf, METHOD_CODES } from './methods.ts';
 import type { SignedIn } from './opener.ts';
 import { type InteractionTargets, type SignInMethod, type Targets, withToken } from './target.ts';
 
-const IS_ALIVE = "used_at > now() - interval '90 days' and expires_at > now()";
+const IS_ALIVE = isRememberedKeyAlive('remembered_keys');
 
 /** @param seconds as SQL */
 const isProvenWithin = (key: string, seconds: string) => `${provenAtOf(key)} > now() - make_interval(secs => ${seconds})`;
@@ -43,8 +45,12 @@ audit as (insert into audit_log (action, email, domain, client_id) select 'signe
 select rotated, replaced from used`;
 
 const END_REUSED_KEY = `
-delete from remembered_keys
-where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'`;
+with ended as (
+  delete from remembered_keys
+  where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'
+  returning email
+)
+${raiseGenerations('ended')}`;
 
 // Why a key with the conditions of a website was rejected: whether it is valid without them. $1 selector, $2 device, $3 address, $4 verifier.
 const IS_TOO_OLD = `
@@ -53,10 +59,14 @@ select 1 from remembered_keys where selector = $1 and device = $2 and email = $3
 
 const PROVEN_WITHIN = `
 select email from remembered_keys k
-where device = $1 and email = any($2) and verifier <> '' and ${IS_ALIVE} and ${isProvenWithin('k', '$3::integer')}`;
+where device = $1 and email = any($2) and ${isRememberedKeyAlive('k')} and ${isProvenWithin('k', '$3::integer')}`;
 
 // The row remains without a verifier, so that the rate limits still know the device.
-const FORGET_KEY = "update remembered_keys set verifier = '', previous_verifier = null where device = $1 and email = $2 and verifier <> ''";
+const FORGET_KEY = `
+with ended as (
+  update remembered_keys set verifier = '', previous_verifier = null where device = $1 and email = $2 and verifier <> '' returning email
+)
+${raiseGenerations('ended')}`;
 
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };

@@ -1,5 +1,5 @@
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import { browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
+import { type Browser, browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import { isApplicationId } from '../applications/applications.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -43,9 +43,9 @@ export function signInRoutes({
   passkeys,
   emailVerification,
 }: SignIn): Served[] {
-  const addPasskey = async (cookies: Cookies, proven: AddressProven) => {
+  const addPasskey = async (cookies: Cookies, proven: AddressProven, { device }: Browser) => {
     rememberAccount(cookies, proven.email, proven.authKey);
-    return { addPasskey: await passkeys.require(cookies, proven) };
+    return { addPasskey: await passkeys.require(cookies, proven, device) };
   };
   return [
     serve('domainAuth', async (input, caller) => {
@@ -60,8 +60,9 @@ export function signInRoutes({
       // A sign-in to an application remembers nothing in this browser: its own program continues.
       const redirectUrl = await oauth.confirmLink(input);
       if (redirectUrl) return { redirectUrl };
-      const opened = await countSignIn('confirmed_link', links.confirm(input, browserOf(caller)));
-      return opened.redirectUrl === null ? addPasskey(caller.cookies, opened) : remember(caller.cookies, opened);
+      const browser = browserOf(caller);
+      const opened = await countSignIn('confirmed_link', links.confirm(input, browser));
+      return opened.redirectUrl === null ? addPasskey(caller.cookies, opened, browser) : remember(caller.cookies, opened);
     }),
     serve('confirmBrowser', async (input, caller) => {
       await links.confirmBrowser(input, browserOf(caller, 'renew'));
@@ -69,10 +70,11 @@ export function signInRoutes({
       return { success: true };
     }),
     serve('emailCode', async (input, caller) => {
-      const entered = await countSignIn('code', codes.enter(input, browserOf(caller)));
+      const browser = browserOf(caller);
+      const entered = await countSignIn('code', codes.enter(input, browser));
       if ('code' in entered) return entered;
-      if (entered.redirectUrl === null) return addPasskey(caller.cookies, entered);
-      const passkey = entered.authKey === null ? null : await passkeys.offer(caller.cookies, entered.email);
+      if (entered.redirectUrl === null) return addPasskey(caller.cookies, entered, browser);
+      const passkey = entered.authKey === null ? null : await passkeys.offer(caller.cookies, { email: entered.email, device: browser.device });
       return { ...remember(caller.cookies, entered), ...(passkey && { passkey }) };
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
@@ -87,7 +89,8 @@ export function signInRoutes({
       const browser = browserOf(caller, 'renew');
       const session = await countSignIn('developer', oauth.exchange(input, browser));
       setSession(caller.cookies, session);
-      const passkey = input.client_id === WEB_CLIENT_ID ? await passkeys.offer(caller.cookies, session.email) : null;
+      const passkey =
+        input.client_id === WEB_CLIENT_ID ? await passkeys.offer(caller.cookies, { email: session.email, device: browser.device }) : null;
       return { ...tokenResponse(session, input.client_id, browser), ...(passkey && { passkey }) };
     }),
     serve('validateKey', async (input, caller) => {

@@ -17,12 +17,12 @@ const MAX_URL_LENGTH = 2048;
  */
 type Target = { kind: 'portal'; forwardUrl: string } | { kind: 'site'; domain: string; host: string; audience: string; forwardUrl: string };
 
-/** What the pages show of a website: icon and color once it is claimed, and its name once its domain is proven. */
+/** What the pages show of a website once its domain is proven. Until then, anyone may have registered it. */
 export type ShownWebsite = { icon: string | null; name: string | null; accent: string | null };
 /** Selects a ShownWebsite. */
-export const SHOWN_WEBSITE = `case when w.claimed_at is not null then w.icon end as icon,
+export const SHOWN_WEBSITE = `case when w.proven_at is not null then w.icon end as icon,
   case when w.proven_at is not null then nullif(w.name, '') end as name,
-  case when w.claimed_at is not null then nullif(w.accent, '') end as accent`;
+  case when w.proven_at is not null then nullif(w.accent, '') end as accent`;
 const REGISTERED = `select ${SHOWN_WEBSITE} from websites w where domain = $1`;
 const ADD_LOCALHOST = `
 insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;

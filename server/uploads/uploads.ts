@@ -3,9 +3,10 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_ICON_BYTES } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
-import type { Database, Query } from '../db/database.ts';
+import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { Account } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
+import { isOfGeneration } from '../permissions/generations.ts';
 import type { SecretKeys } from '../secrets.ts';
 import { formatOf, makeIcon } from './icon.ts';
 import type { ReserveBytes, Storage } from './storage.ts';
@@ -138,11 +139,15 @@ export class Uploads {
     return upload?.userId ?? null;
   }
 
-  /** Marks an upload as stored and writes its bytes. @returns false, and writes nothing, when the file is not expected any more */
+  /**
+   * Marks an upload as stored and writes its bytes.
+   * @returns false, and writes nothing, when the file is not expected any more, or the account was signed out since it began the upload
+   */
   async #storeOnce(id: string, bytes: Buffer): Promise<boolean> {
     const { database, storage } = this.#parts;
     const { sequelize, time, Upload } = await database.orm();
     return sequelize.transaction(async (transaction) => {
+      if ((await queryOf(sequelize, transaction)(IS_PERMITTED, [id])).rows.length === 0) return false;
       // The row is locked until the bytes are written: a second request waits, and then finds the upload stored.
       const [updated] = await Upload.update({ storedAt: time('now()') }, { where: await this.#pending(id), transaction });
       if (updated === 0) return false;
@@ -185,6 +190,11 @@ const UPLOAD_SECONDS = 600;
 
 const PATH = '/objects/uploads/';
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+// The time of a row's creation is its generation.
+const IS_PERMITTED = `
+select 1 from uploads p join users u on u.id = p.user_id
+where p.id = $1 and ${isOfGeneration('u.email', `(extract(epoch from p.expires_at) - ${UPLOAD_SECONDS}) * 1000000`)}`;
 
 /** Whether a part of a path has the form of an upload's id; nothing else is passed to the storage. */
 const isUploadId = (text: string): boolean => ID.test(text);

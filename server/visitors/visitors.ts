@@ -4,10 +4,11 @@ import { MAX_EXPORTED_VISITORS, VISITORS_PAGE } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
-import { type Database, inTransaction } from '../db/database.ts';
+import { type Database, inTransaction, queryOf } from '../db/database.ts';
 import { idAt } from '../db/partitions.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
+import { beginChange } from '../permissions/proofs.ts';
 import { findManaged, findOwned, type Managed } from '../websites/managers.ts';
 import { COUNTS, clientHost, erasureHash, IS_VISIT, isErased, SINCE } from './visits.ts';
 
@@ -25,11 +26,11 @@ export class Visitors {
     this.#database = database;
   }
 
-  /** Returns one page of the visitors, exact at the time of the call. @throws Fault proof_needed, website_not_found */
+  /** Returns one page of the visitors, exact at the time of the call. @throws Fault unproven_domain, website_not_found */
   async list({ email }: Account, query: Parsed<'listVisitors'>): Promise<Output<'listVisitors'>> {
     const masked = !this.#showsAddresses(await findManaged(await this.#database.orm(), email, query.id));
     // A search, and the order of the addresses, would reveal what is masked.
-    if (masked && (query.search !== '' || query.sort === 'email')) throw new Fault('proof_needed', { field: 'search' });
+    if (masked && (query.search !== '' || query.sort === 'email')) throw new Fault('unproven_domain', { field: 'search', message: MASKED });
     const { visitors, ...rest } = await readVisitors(await this.#database.currentReader(), {
       ...query,
       search: query.search.toLowerCase(),
@@ -37,26 +38,26 @@ export class Visitors {
     return { ...rest, masked, visitors: visitors.map((row) => present(masked ? { ...row, email: maskEmail(row.email) } : row)) };
   }
 
-  /** Returns visitors in the order of their addresses. The first response is recorded in the audit log. @throws Fault owner_needed, proof_needed, website_not_found */
-  async export({ email: by }: Account, { id, email, after }: Parsed<'exportVisitors'>): Promise<Output<'exportVisitors'>> {
-    const { domain } = await this.#findOwned(by, id);
-    if (after === undefined) await this.#audit('visitors_exported', by, domain);
+  /** Returns visitors in the order of their addresses. The first response is recorded in the audit log. @throws Fault owner_needed, unproven_domain, website_not_found */
+  async export(account: Account, { id, email, after }: Parsed<'exportVisitors'>): Promise<Output<'exportVisitors'>> {
+    const { domain } = await this.#findOwned(account.email, id);
+    if (after === undefined) await this.#audit('visitors_exported', account, domain);
     // An address that was just erased is not exported.
     const rows = await readVisitorsAfter(await this.#database.currentReader(), id, after ?? '', email ?? null);
     const visitors = rows.slice(0, MAX_EXPORTED_VISITORS);
     return { visitors: visitors.map(present), next: rows.length > visitors.length ? (visitors.at(-1)?.email ?? null) : null };
   }
 
-  /** Erases an address, whether or not it has signed in. @throws Fault owner_needed, proof_needed, website_not_found */
-  async erase({ email: by }: Account, { id, email }: Parsed<'eraseVisitor'>): Promise<Output<'eraseVisitor'>> {
-    const { domain } = await this.#findOwned(by, id);
-    await eraseFromWebsite(this.#database.core, { website: id, domain, email, by });
+  /** Erases an address, whether or not it has signed in. @throws Fault owner_needed, unproven_domain, website_not_found */
+  async erase(account: Account, { id, email }: Parsed<'eraseVisitor'>): Promise<Output<'eraseVisitor'>> {
+    const { domain } = await this.#findOwned(account.email, id);
+    await eraseFromWebsite(this.#database.core, { website: id, domain, email, by: account });
     return { success: true };
   }
 
   async #findOwned(email: string, id: string): Promise<{ domain: string }> {
     const managed = await findOwned(await this.#database.orm(), email, id);
-    if (!this.#showsAddresses(managed)) throw new Fault('proof_needed');
+    if (!this.#showsAddresses(managed)) throw new Fault('unproven_domain', { message: MASKED });
     return managed.website;
   }
 
@@ -65,11 +66,16 @@ export class Visitors {
     return website.provenAt !== null || this.#isLocal;
   }
 
-  async #audit(action: string, email: string, domain: string): Promise<void> {
-    const { AuditEntry } = await this.#database.orm();
-    await AuditEntry.create({ action, email, domain });
+  async #audit(action: string, account: Account, domain: string): Promise<void> {
+    const { sequelize, AuditEntry } = await this.#database.orm();
+    await sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(sequelize, transaction), account);
+      await AuditEntry.create({ action, email: account.email, domain }, { transaction });
+    });
   }
 }
+
+const MASKED = 'The addresses of visitors are shown once the domain is verified.';
 
 const present = ({ firstAt, lastAt, ...visitor }: VisitorRow): Visitor => ({
   ...visitor,
@@ -213,15 +219,16 @@ const AUDIT = "insert into audit_log (action, email, domain) values ('visitor_er
  * sign-ins, unused tokens and grants of OpenID Connect at this website end.
  * @param erasure.by the account that erases it
  */
-function eraseFromWebsite(core: pg.Pool, erasure: { website: string; domain: string; email: string; by: string }): Promise<void> {
+function eraseFromWebsite(core: pg.Pool, erasure: { website: string; domain: string; email: string; by: Account }): Promise<void> {
   const { website, domain, email, by } = erasure;
-  return inTransaction(core, async (query) => {
+  return inTransaction(core, async (query, plain) => {
+    await beginChange(plain, by);
     await query('visitors-erase-begin', BEGIN, []);
     await query('visitors-erase-remember', REMEMBER, [website, email]);
     await query('visitors-erase', REMOVE_VISITOR, [website, email]);
     await query('visitors-erase-attempts', END_ATTEMPTS, [email, domain]);
     await query('visitors-erase-tokens', END_TOKENS, [email, domain]);
     await query('visitors-erase-grants', END_GRANTS, [email, domain]);
-    await query('visitors-erase-audit', AUDIT, [by, domain]);
+    await query('visitors-erase-audit', AUDIT, [by.email, domain]);
   });
 }

@@ -3,10 +3,11 @@ import { MAX_LOGO_BYTES } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, queryOf } from '../db/database.ts';
 import type { User, Website } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
+import { beginChange } from '../permissions/proofs.ts';
 import { createGuardedFetch, isPublicAddress, ResponseTooLarge } from './guarded-fetch.ts';
 import { findManaged, type Managed } from './managers.ts';
 
@@ -32,12 +33,14 @@ export class WebsiteBrandings {
    * branding stays the same.
    * @throws Fault bad_logo, rate_limited, website_not_found
    */
-  async save({ email }: Account, { id, name, accent, fromName, logoUrl }: Parsed<'saveWebsiteBranding'>): Promise<Branding> {
+  async save(account: Account, { id, name, accent, fromName, logoUrl }: Parsed<'saveWebsiteBranding'>): Promise<Branding> {
     const { database, logos } = this.#parts;
+    const { email } = account;
     const orm = await database.orm();
     const { website: before } = await findManaged(orm, email, id);
     if (logoUrl !== before.brandLogoUrl) await logos.check(logoUrl, email);
     const managed = await orm.sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(orm.sequelize, transaction), account);
       const found = await findManaged(orm, email, id, transaction);
       const { website } = found;
       website.set({ name, accent, brandName: fromName, brandLogoUrl: logoUrl });

@@ -2,10 +2,11 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, queryOf } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
+import { type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { rootDomainOf } from './domains.ts';
 import { presentWebsite, roleAt } from './managers.ts';
 import { findProof, proofFor } from './proof.ts';
@@ -46,10 +47,10 @@ export class Claims {
    * Searches an account's proof and, if it is found, gives it the domain, also when another address registered it. A website that the
    * account manages stays with its linked address, whose proof is searched. If another address
    * proved the domain, only the DNS record counts: it shows who controls the zone now, while a file can be written by
-   * others who publish on the site.
-   * @throws Fault bad_domain, not_proven, rate_limited
+   * others who publish on the site. To change the linked address of a website, the account's own address has to be proven too.
+   * @throws Fault bad_domain, not_proven, proof_needed, rate_limited
    */
-  async prove(account: Account, input: Parsed<'proveWebsite'>): Promise<Output<'proveWebsite'>> {
+  async prove(account: Account, input: Parsed<'proveWebsite'>, source: ProofSource | null): Promise<Output<'proveWebsite'>> {
     const { config, database, limits, outbox } = this.#parts;
     const domain = rootDomainOf(input.domain);
     await limits.hit('domain_proofs', account.email);
@@ -58,11 +59,16 @@ export class Claims {
     this.#proving.add(account.email);
     try {
       const { email, holder } = await this.#claimantOf(account, domain);
+      // Before the search, which takes time and counts.
+      if (holder && holder.email !== email) {
+        const { sequelize } = await database.orm();
+        await sequelize.transaction((transaction) => requireProof(queryOf(sequelize, transaction), account, source));
+      }
       const needsDns = holder !== null && holder.provenAt !== null && holder.email !== email;
       const challenge = await this.#challengeOf(email, domain);
       const kind = await findProof(domain, challenge, needsDns ? ['dns'] : ['dns', 'file'], { dnsServers: config.dnsServers });
       if (!kind) throw notProven(needsDns);
-      const claim = { id: uuid(), domain, email, challenge, kind, leaseSeconds: FIRST_LEASE_SECONDS };
+      const claim = { id: uuid(), domain, email, challenge, kind, leaseSeconds: FIRST_LEASE_SECONDS, by: account, source };
       const result = await grantDomain(database.core, claim, uuid);
       if (result.status !== 'granted') throw notProven(result.status === 'dns_needed');
       for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });
@@ -95,6 +101,6 @@ export function claimRoutes(claims: Claims): Served[] {
   return [
     serve('claimWebsite', ({ domain }, { account }) => claims.claim(account, domain)),
     // Name servers and sites may take their time to respond.
-    serve('proveWebsite', (input, { account }) => claims.prove(account, input), { timeoutSeconds: 15 }),
+    serve('proveWebsite', (input, caller) => claims.prove(caller.account, input, proofSourceOf(caller)), { timeoutSeconds: 15 }),
   ];
 }

@@ -60,7 +60,10 @@ export function checkOwner({ role }: Pick<Managed, 'role'>): void {
   if (role !== 'owner') throw new Fault('owner_needed');
 }
 
-/** Returns the path of the icon, or null; a website on probation shows none. */
+/** Whether someone else registered a website in the name of its linked address, which did not prove the domain. */
+export const canBeGivenBack = ({ registeredByOthers, provenAt }: WebsiteRecord): boolean => registeredByOthers && provenAt === null;
+
+/** Returns the path of the icon for those who manage the website, or null; one on probation has none. */
 export const iconUrlOf = ({ icon, claimedAt }: WebsiteRecord): string | null => (icon && claimedAt ? uploadPath(icon) : null);
 
 /** Returns websites as an account that manages them sees them, in the same order. */
@@ -73,6 +76,7 @@ export async function presentWebsites(database: Database, { email }: Account, we
     verified: website.provenAt !== null,
     iconUrl: iconUrlOf(website),
     onProbation: website.claimedAt === null,
+    registeredByOthers: website.email === email && canBeGivenBack(website),
     createdAt: website.createdAt.toISOString(),
     // A membership that ended after the website was read gives the smaller role.
     role: website.email === email ? 'owner' : (roles.get(website.id) ?? 'member'),

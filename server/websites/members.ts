@@ -3,10 +3,11 @@ import { Fault } from '../../contract/errors.ts';
 import { INVITATION_DAYS, MAX_WEBSITE_MEMBERS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
-import type { Database, Query } from '../db/database.ts';
+import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { WebsiteMember } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
+import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { displayDomainOf } from './domains.ts';
 import { findManaged, findOwned, presentWebsite } from './managers.ts';
 
@@ -46,26 +47,41 @@ export class Members {
 
   /**
    * Emails an invitation, which is valid for INVITATION_DAYS; a second one renews the first. It gives nothing before its address
-   * accepts it.
-   * @throws Fault already_member, owner_needed, rate_limited, too_many, unproven_domain, website_not_found
+   * accepts it. An owner can be invited only after a proof of the account's address.
+   * @throws Fault already_member, owner_needed, proof_needed, rate_limited, too_many, unproven_domain, website_not_found
    */
-  async invite(account: Account, { id, email, role }: Parsed<'inviteMember'>, clientAddress: string): Promise<Output<'inviteMember'>> {
+  async invite(
+    account: Account,
+    { id, email, role }: Parsed<'inviteMember'>,
+    { clientAddress, proof }: { clientAddress: string; proof: ProofSource | null },
+  ): Promise<Output<'inviteMember'>> {
     const { database, limits, inviteMember } = this.#parts;
     const orm = await database.orm();
     const { website } = await findOwned(orm, account.email, id);
     if (!website.provenAt) throw new Fault('unproven_domain');
+    // Before the limit, so that a sign-in for the proof does not cost an invitation.
+    await orm.sequelize.transaction((transaction) => beginInvitation(queryOf(orm.sequelize, transaction), account, role, proof));
     await limits.hit('invitations', account.email);
     const inviter = account.email;
-    await inviteMember({ email, domain: website.domain, role, inviter, clientAddress }, (query) =>
-      addInvitation(query, { websiteId: id, email, role, invitedBy: inviter }),
-    );
+    await inviteMember({ email, domain: website.domain, role, inviter, clientAddress }, async (query) => {
+      await beginInvitation(query, account, role, proof);
+      await addInvitation(query, { websiteId: id, email, role, invitedBy: inviter });
+    });
     return this.#member(id, email);
   }
 
-  /** Changes the role of a member or of an invitation. @throws Fault bad_request, member_not_found, owner_needed, website_not_found */
-  async changeRole(account: Account, { id, email, role }: Parsed<'changeMember'>): Promise<Output<'changeMember'>> {
+  /**
+   * Changes the role of a member or of an invitation.
+   * @throws Fault bad_request, member_not_found, owner_needed, proof_needed, website_not_found
+   */
+  async changeRole(
+    account: Account,
+    { id, email, role }: Parsed<'changeMember'>,
+    proof: ProofSource | null,
+  ): Promise<Output<'changeMember'>> {
     const orm = await this.#parts.database.orm();
     await orm.sequelize.transaction(async (transaction) => {
+      await beginInvitation(queryOf(orm.sequelize, transaction), account, role, proof);
       const { website, linkedAddress } = await findOwned(orm, account.email, id, transaction);
       if (email === linkedAddress) throw linkedStays();
       const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });
@@ -85,6 +101,7 @@ export class Members {
     const orm = await this.#parts.database.orm();
     const isLeaving = email === account.email;
     await orm.sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(orm.sequelize, transaction), account);
       const { website, linkedAddress } = await (isLeaving ? findManaged : findOwned)(orm, account.email, id, transaction);
       if (email === linkedAddress) throw linkedStays();
       const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });
@@ -124,6 +141,7 @@ export class Members {
     const { database } = this.#parts;
     const orm = await database.orm();
     const website = await orm.sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(orm.sequelize, transaction), account);
       const found = await orm.Website.findByPk(id, { lock: true, transaction });
       const invited = { websiteId: id, email: account.email, joinedAt: null, invitedAt: { [orm.Op.gt]: orm.time(IS_VALID) } };
       const [accepted] = found ? await orm.WebsiteMember.update({ joinedAt: orm.time('now()') }, { where: invited, transaction }) : [0];
@@ -135,9 +153,11 @@ export class Members {
   }
 
   /** Declines an invitation. @throws Fault invitation_not_found */
-  async decline({ email }: Account, id: string): Promise<Output<'declineInvitation'>> {
+  async decline(account: Account, id: string): Promise<Output<'declineInvitation'>> {
+    const { email } = account;
     const orm = await this.#parts.database.orm();
     await orm.sequelize.transaction(async (transaction) => {
+      await beginChange(queryOf(orm.sequelize, transaction), account);
       const website = await orm.Website.findByPk(id, { lock: true, transaction });
       const declined = await orm.WebsiteMember.destroy({ where: { websiteId: id, email, joinedAt: null }, transaction });
       if (!website || declined === 0) throw new Fault('invitation_not_found');
@@ -185,13 +205,22 @@ const linkedStays = () =>
 export function memberRoutes(members: Members): Served[] {
   return [
     serve('listMembers', ({ id }, { account }) => members.list(account, id)),
-    serve('inviteMember', (input, { account, clientAddress }) => members.invite(account, input, clientAddress)),
-    serve('changeMember', (input, { account }) => members.changeRole(account, input)),
+    serve('inviteMember', (input, caller) => {
+      const { account, clientAddress } = caller;
+      return members.invite(account, input, { clientAddress, proof: proofSourceOf(caller) });
+    }),
+    serve('changeMember', (input, caller) => members.changeRole(caller.account, input, proofSourceOf(caller))),
     serve('removeMember', (input, { account }) => members.remove(account, input)),
     serve('listInvitations', (_, { account }) => members.invitations(account)),
     serve('acceptInvitation', ({ id }, { account }) => members.accept(account, id)),
     serve('declineInvitation', ({ id }, { account }) => members.decline(account, id)),
   ];
+}
+
+/** Begins what gives an address a role. @throws Fault proof_needed for an owner, sign_in_needed */
+async function beginInvitation(query: Query, account: Account, role: WebsiteRole, proof: ProofSource | null): Promise<void> {
+  if (role === 'owner') await requireProof(query, account, proof);
+  else await beginChange(query, account);
 }
 
 type NewInvitation = { websiteId: string; email: string; role: WebsiteRole; invitedBy: string };

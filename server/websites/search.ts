@@ -82,7 +82,7 @@ export function websiteSearchRoutes(search: WebsiteSearch): Served[] {
 const NAMES = `select id, domain from websites w where ${managedBy('w', '$1')} order by created_at desc, id desc`;
 
 const READ = `
-select id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt"
+select id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", registered_by_others as "registeredByOthers", icon, created_at as "createdAt"
 from websites w where id = any($2::uuid[]) and ${managedBy('w', '$1')}`;
 
 /** Returns the websites that an address manages, newest first. */

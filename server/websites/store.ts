@@ -1,19 +1,20 @@
 import type pg from 'pg';
-import type { Sequelize, Transaction } from 'sequelize';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_UNPROVEN_WEBSITES } from '../../contract/limits.ts';
 import { inTransaction, type Query } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
 import type { MailKind } from '../mail/mail.ts';
+import { beginChange, type ProofSource, requireProof } from '../permissions/proofs.ts';
+import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { newChallenge, type ProofKind } from './proof.ts';
 
 const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
 const COUNT = `select count(*)::int as count from websites
-  where email = $1 and proven_at is null and (claimed_at is not null or not $2) and id is distinct from $3::uuid`;
+  where email = $1 and proven_at is null and not (registered_by_others and $2) and id is distinct from $3::uuid`;
 
 const REGISTER = `
 with website as (
-  insert into websites (id, domain, email) values ($1, $2, $3) on conflict (domain) do nothing returning email, domain
+  insert into websites (id, domain, email, registered_by_others) values ($1, $2, $3, true) on conflict (domain) do nothing returning email, domain
 )
 insert into audit_log (action, email, domain) select 'website_registered', email, domain from website returning id`;
 
@@ -33,23 +34,18 @@ select count(*)::int from website`;
  * Checks that an address may have one more unproven website. Other transactions that check the same wait for the end of this one, so
  * that the number is exact.
  * @param query runs in a transaction
- * @param options.onlyClaimed counts only websites that the owner added or confirmed: anyone can register domains to any address, which
- * must not use up what its owner may add
+ * @param options.onlyOwn counts only websites that the owner added: anyone can register domains to any address, which must not use up what
+ * its owner may add
  * @param options.except id of a website that is not counted, because it is being changed
  * @throws Fault too_many
  */
-export async function checkUnprovenLimit(query: Query, email: string, options: { onlyClaimed: boolean; except?: string }): Promise<void> {
+export async function checkUnprovenLimit(query: Query, email: string, options: { onlyOwn: boolean; except?: string }): Promise<void> {
   await query(LOCK, [`unproven websites ${email}`]);
-  const { rows } = await query(COUNT, [email, options.onlyClaimed, options.except ?? null]);
+  const { rows } = await query(COUNT, [email, options.onlyOwn, options.except ?? null]);
   const [{ count }] = rows as { count: number }[];
   if (count < MAX_UNPROVEN_WEBSITES) return;
   const message = `There are ${MAX_UNPROVEN_WEBSITES} websites with an unproven domain for this address, the maximum. Prove a domain, or delete one of them.`;
   throw new Fault('too_many', { message });
-}
-
-/** Returns the `query` of a transaction of the models. */
-export function queryOf(sequelize: Sequelize, transaction: Transaction): Query {
-  return async (text, values) => ({ rows: (await sequelize.query(text, { bind: values, transaction }))[0] });
 }
 
 /** Adds a website on probation. @param query runs in a transaction @returns false when the domain is taken */
@@ -65,10 +61,24 @@ export async function releaseUnclaimed(query: Query, afterDays: number, limit: n
 }
 
 /** What is shown of a website. */
-export type WebsiteRecord = Pick<Website, 'id' | 'domain' | 'email' | 'claimedAt' | 'provenAt' | 'icon' | 'createdAt'>;
+export type WebsiteRecord = Pick<
+  Website,
+  'id' | 'domain' | 'email' | 'claimedAt' | 'provenAt' | 'registeredByOthers' | 'icon' | 'createdAt'
+>;
 
-/** A proof that was found for this challenge. @property leaseSeconds for how long only this instance sends the emails */
-type Claim = { id: string; domain: string; email: string; challenge: string; kind: ProofKind; leaseSeconds: number };
+/** A proof that was found for this challenge. */
+type Claim = {
+  id: string;
+  domain: string;
+  email: string;
+  challenge: string;
+  kind: ProofKind;
+  /** For how long only this instance sends the emails. */
+  leaseSeconds: number;
+  /** The account that made the service search the proof, and the proof of its address. */
+  by: Parameters<typeof beginChange>[1];
+  source: ProofSource | null;
+};
 
 /** A pending email of this transaction. */
 type PendingMail = { id: string; kind: MailKind; recipient: string };
@@ -85,10 +95,13 @@ const MAX_ATTEMPTS = 5;
 
 const FIND = 'select domain, challenge from domain_claims where email = $1 and domain = any($2::text[])';
 
-// The update changes nothing; it makes the statement return the row of a concurrent call too.
+// The update changes nothing; it makes the statement return the row of a concurrent call too. Nothing is inserted for an address that was
+// erased since the caller was identified.
 const CREATE = `
 insert into domain_claims (email, domain, challenge)
-select $1, domain, challenge from unnest($2::text[], $3::text[]) as created (domain, challenge) order by domain
+select $1, domain, challenge from unnest($2::text[], $3::text[]) as created (domain, challenge)
+where (exists (select from users where email = $1) or exists (select from websites where email = $1)) and ${notBeingSignedOut('$1')}
+order by domain
 on conflict (domain, email) do update set challenge = domain_claims.challenge
 returning domain, challenge`;
 
@@ -100,7 +113,7 @@ const END_OTHERS = 'delete from domain_claims where domain = $1 and email <> $2'
 const audited = (change: string, action: string) =>
   `with website as (${change} returning *),
    audit as (insert into audit_log (action, email, domain) select '${action}', email, domain from website)
-   select id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt" from website`;
+   select id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", registered_by_others as "registeredByOthers", icon, created_at as "createdAt" from website`;
 
 const REMOVE = audited('delete from websites where id = $1', 'website_lost');
 const CONFIRM = audited('update websites set proven_at = now(), claimed_at = coalesce(claimed_at, now()) where id = $1', 'website_proven');
@@ -121,6 +134,7 @@ export async function findChallenge(core: pg.Pool, email: string, domain: string
 /**
  * Returns the challenges of an address by domain, and creates missing ones; concurrent calls get the same ones. A challenge stays the
  * same until the address loses the domain.
+ * @throws Fault unavailable while the address is being signed out or erased
  */
 export async function obtainChallenges(core: pg.Pool, email: string, domains: readonly string[]): Promise<Map<string, string>> {
   if (domains.length === 0) return new Map();
@@ -130,11 +144,12 @@ export async function obtainChallenges(core: pg.Pool, email: string, domains: re
   if (missing.length === 0) return challenges;
   const values = [email, missing, missing.map(newChallenge)];
   const created = await core.query<Challenge>({ name: 'claims-create', text: CREATE, values });
+  if (created.rows.length < missing.length) throw new Fault('unavailable', { retryAfter: 2 });
   for (const { domain, challenge } of created.rows) challenges.set(domain, challenge);
   return challenges;
 }
 
-/** Gives a proven domain to its claimant. What belonged to another address's website is deleted with it. */
+/** Gives a proven domain to its claimant. What belonged to another address's website is deleted with it. @throws Fault proof_needed, sign_in_needed */
 export async function grantDomain(core: pg.Pool, claim: Claim, newMailId: () => string): Promise<ClaimResult> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const result = await grantOnce(core, claim, newMailId);
@@ -145,12 +160,14 @@ export async function grantDomain(core: pg.Pool, claim: Claim, newMailId: () => 
 
 /** @returns null when a registration came first, whose website the next attempt replaces */
 function grantOnce(core: pg.Pool, claim: Claim, newMailId: () => string): Promise<ClaimResult | null> {
-  const { id, domain, email, challenge, kind, leaseSeconds } = claim;
-  return inTransaction(core, async (query) => {
+  const { id, domain, email, challenge, kind, leaseSeconds, by, source } = claim;
+  return inTransaction(core, async (query, plain) => {
+    await beginChange(plain, by);
     // One claimant at a time. Registrations do not take this lock, so one may still come between the next statement and the insert.
     await query('claims-lock', LOCK, [`claim ${domain}`]);
     const [holder] = await query<Pick<Website, 'id' | 'email' | 'provenAt'>>('claims-holder', HOLDER, [domain]);
     const isHolder = holder?.email === email;
+    if (holder && !isHolder) await requireProof(plain, by, source);
     if (holder?.provenAt && !isHolder && kind !== 'dns') return { status: 'dns_needed' };
     if ((await query('claims-is-current', IS_CURRENT, [domain, email, challenge])).length === 0) return { status: 'outdated' };
     const isNew = !isHolder || !holder.provenAt;

@@ -5,14 +5,15 @@ import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { normalDomain } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
-import { type Database, isUniqueViolation, type Query } from '../db/database.ts';
+import { type Database, isUniqueViolation, type Query, queryOf } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
+import { beginChange } from '../permissions/proofs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
-import { checkOwner, findManaged, findOwned, iconUrlOf, managedBy, presentWebsite, presentWebsites } from './managers.ts';
-import { checkUnprovenLimit, queryOf, registerWebsite, releaseUnclaimed } from './store.ts';
+import { canBeGivenBack, checkOwner, findManaged, findOwned, iconUrlOf, managedBy, presentWebsite, presentWebsites } from './managers.ts';
+import { checkUnprovenLimit, registerWebsite, releaseUnclaimed } from './store.ts';
 
 const RELEASE_BATCH = 500;
 /** How long one run of the release may take; the next one continues. */
@@ -51,7 +52,7 @@ export class Websites {
     const domain = rootDomainOf(input.domain);
     await limits.hit('registrations', clientAddress);
     await inviteOwner({ email, domain, clientAddress, userAgent }, async (query) => {
-      await checkUnprovenLimit(query, email, { onlyClaimed: false });
+      await checkUnprovenLimit(query, email, { onlyOwn: false });
       if (!(await registerWebsite(query, { id: uuid(), domain, email }))) throw domainTaken();
     });
     return { domain, email, authUrl: `${config.publicUrl}/auth` };
@@ -69,7 +70,8 @@ export class Websites {
       domain: website.domain,
       displayDomain: displayDomainOf(website.domain),
       verified: website.provenAt !== null,
-      iconUrl: iconUrlOf(website),
+      // Anyone can register a domain, and could show the icon of its owner here.
+      iconUrl: website.provenAt && iconUrlOf(website),
     };
   }
 
@@ -106,8 +108,8 @@ export class Websites {
     await limits.hit('registrations', email);
     const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : null;
     const { sequelize, time, Website } = await database.orm();
-    const website = await this.#change(async (transaction) => {
-      await checkUnprovenLimit(queryOf(sequelize, transaction), email, { onlyClaimed: true });
+    const website = await this.#change(account, async (transaction) => {
+      await checkUnprovenLimit(queryOf(sequelize, transaction), email, { onlyOwn: true });
       const added = await Website.create({ id: uuid(), domain, email, icon, claimedAt: time('now()') }, { transaction });
       await this.#audit('website_added', added, transaction);
       return added;
@@ -133,16 +135,17 @@ export class Websites {
       await limits.hit('registrations', email);
     }
     const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : input.iconUrl;
-    const website = await this.#change(async (transaction) => {
+    const website = await this.#change(account, async (transaction) => {
       const { linkedAddress } = before;
-      if (isMove) await checkUnprovenLimit(queryOf(orm.sequelize, transaction), linkedAddress, { onlyClaimed: true, except: id });
+      if (isMove) await checkUnprovenLimit(queryOf(orm.sequelize, transaction), linkedAddress, { onlyOwn: true, except: id });
       const managed = await findManaged(orm, email, id, transaction);
       const { website: changed } = managed;
       const previous = changed.domain;
       if (previous !== domain) checkOwner(managed);
       if (icon && changed.claimedAt === null) throw onProbation();
       if (icon !== undefined) changed.icon = icon;
-      if (previous !== domain) changed.set({ domain, provenAt: null, movedAt: orm.time('now()') });
+      // The owner has chosen the new domain.
+      if (previous !== domain) changed.set({ domain, provenAt: null, registeredByOthers: false, movedAt: orm.time('now()') });
       if (!changed.changed()) return changed;
       await changed.save({ transaction });
       await this.#audit('website_changed', { email, domain }, transaction);
@@ -153,13 +156,31 @@ export class Websites {
   }
 
   /** @throws Fault owner_needed, website_not_found */
-  async delete({ email }: Account, id: string): Promise<Output<'deleteWebsite'>> {
+  async delete(account: Account, id: string): Promise<Output<'deleteWebsite'>> {
+    const { email } = account;
     const orm = await this.#parts.database.orm();
-    await this.#change(async (transaction) => {
+    await this.#change(account, async (transaction) => {
       const { website, linkedAddress } = await findOwned(orm, email, id, transaction);
       await website.destroy({ transaction });
       await this.#audit('website_deleted', { email, domain: website.domain }, transaction);
       await this.#endClaim(website.domain, linkedAddress, transaction);
+    });
+    return { success: true };
+  }
+
+  /**
+   * Gives a website back that someone else registered with the account's address. It ends at once, and others can register the domain.
+   * @throws Fault not_given_back for one that the account added or proved, website_not_found
+   */
+  async giveBack(account: Account, id: string): Promise<Output<'giveBackWebsite'>> {
+    const { email } = account;
+    const orm = await this.#parts.database.orm();
+    await this.#change(account, async (transaction) => {
+      const { website, linkedAddress } = await findManaged(orm, email, id, transaction);
+      if (linkedAddress !== email || !canBeGivenBack(website)) throw new Fault('not_given_back');
+      await website.destroy({ transaction });
+      await this.#audit('website_given_back', { email, domain: website.domain }, transaction);
+      await this.#endClaim(website.domain, email, transaction);
     });
     return { success: true };
   }
@@ -184,11 +205,14 @@ export class Websites {
     return Website.findOne({ where: { domain }, raw: true });
   }
 
-  /** Runs a change in a transaction. @throws Fault domain_taken */
-  async #change<Result>(change: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  /** Runs a change by an account in a transaction. @throws Fault domain_taken, sign_in_needed */
+  async #change<Result>(account: Account, change: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const { sequelize } = await this.#parts.database.orm();
     try {
-      return await sequelize.transaction(change);
+      return await sequelize.transaction(async (transaction) => {
+        await beginChange(queryOf(sequelize, transaction), account);
+        return change(transaction);
+      });
     } catch (error) {
       throw isUniqueViolation(error) ? domainTaken() : error;
     }
@@ -234,5 +258,6 @@ export function websiteRoutes(websites: Websites): Served[] {
     serve('createWebsite', (input, { account }) => websites.create(account, input)),
     serve('updateWebsite', (input, { account }) => websites.update(account, input)),
     serve('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),
+    serve('giveBackWebsite', ({ id }, { account }) => websites.giveBack(account, id)),
   ];
 }

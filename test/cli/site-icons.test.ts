@@ -134,6 +134,7 @@ describe('a malicious service', () => {
     verified: false,
     iconUrl: null,
     onProbation: false,
+    registeredByOthers: false,
     role: 'owner',
     linkedAddress: NASTY,
     createdAt: '2026-01-01T00:00:00.000Z',

@@ -2,7 +2,7 @@ import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tansta
 import { useState } from 'react';
 import { ApiError } from '../../contract/client.ts';
 import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
-import type { Output } from '../../contract/routes.ts';
+import type { Input, Output } from '../../contract/routes.ts';
 import { api } from './api.ts';
 import { deleteKeys, deletePkceOfTab, forgetLatest, latestAddress, readCookie, writeCookie } from './storage.ts';
 
@@ -51,11 +51,11 @@ export function useLogout(onDone: () => void) {
   });
 }
 
-/** Ends the account's sessions and keys on every device. Unlike a logout it needs the service. */
+/** Ends the account's sessions and keys on every device, and the given API keys and passkeys. Unlike a logout it needs the service. */
 export function useSignOutEverywhere(onDone: () => void) {
   const forgetSession = useForgetSession();
   return useMutation({
-    mutationFn: () => api.signOutEverywhere({}),
+    mutationFn: (input: Input<'signOutEverywhere'>) => api.signOutEverywhere(input),
     onSuccess: () => {
       forgetSession();
       onDone();

@@ -189,3 +189,21 @@ export function takeWayBack(): string | null {
     return null;
   }
 }
+
+const DRAFT_PREFIX = 'draft.';
+
+/** Keeps what was typed into a form during a sign-in that comes back to it, for as long as its link is valid. It must not be a secret. */
+export const storeDraft = (form: string, values: object) =>
+  writeStored(local, DRAFT_PREFIX + form, JSON.stringify({ values, expiresAt: Date.now() + ATTEMPT_SECONDS * 1000 }));
+
+/** Returns what was typed into a form before a sign-in, once; null when there is nothing. */
+export function takeDraft<Values extends object>(form: string): Partial<Values> | null {
+  const stored = readStored(local, DRAFT_PREFIX + form);
+  writeStored(local, DRAFT_PREFIX + form, null);
+  try {
+    const { values, expiresAt } = JSON.parse(stored ?? 'null');
+    return expiresAt > Date.now() ? values : null;
+  } catch {
+    return null;
+  }
+}

@@ -8,6 +8,7 @@ import { steps as registrationLinks } from './0011-registration-links.ts';
 import { steps as partitions } from './0014-partitions.ts';
 import { steps as passkeys } from './0016-passkeys.ts';
 import { steps as signInMethods } from './0019-sign-in-methods.ts';
+import { steps as accountGenerations } from './0021-account-generations.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -124,5 +125,6 @@ export const migrations: readonly Migration[] = [
   { name: '0016-passkeys', steps: passkeys },
   { name: '0019-sign-in-methods', steps: signInMethods },
   { name: '0020-remembered-keys', steps: rememberedKeysBySelector },
+  { name: '0021-account-generations', steps: accountGenerations },
   { name: '0022-mailbox-of-attempts', steps: mailboxOfAttempts },
 ];

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
 import { keySnippet } from '../../lib/snippets.ts';
+import { takeDraft } from '../../lib/storage.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, Snippet } from '../../ui/copyable.tsx';
 import { DayBars } from '../../ui/day-bars.tsx';
@@ -8,7 +9,7 @@ import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading, Section, Stat, Stats, useFragment } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed } from '../../ui/states.tsx';
 import { type ApiKey, useApiKeys, useApiKeyUsage, useRevokeApiKey } from './queries.ts';
-import { GenerateKey, RotateKey } from './secret-dialogs.tsx';
+import { GenerateKey, RotateKey, type RotationDraft } from './secret-dialogs.tsx';
 
 type Open = { dialog: 'generate' } | { dialog: 'rotate' | 'usage' | 'revoke'; apiKey: ApiKey };
 
@@ -19,7 +20,10 @@ export function ApiKeys() {
   const close = () => setOpen(null);
   const generate = () => setOpen({ dialog: 'generate' });
   useAddParameter('key', generate);
+  const [rotation, setRotation] = useState<RotationDraft | null>(null);
+  useAddParameter('rotation', () => setRotation(takeDraft<RotationDraft>('rotation') as RotationDraft | null));
   const keys = query.data;
+  const rotated = keys?.find(({ id, isActive, expiresAt }) => id === rotation?.id && isActive && !expiresAt);
   useFragment(keys !== undefined);
 
   return (
@@ -49,6 +53,7 @@ export function ApiKeys() {
       )}
       {open?.dialog === 'generate' && <GenerateKey onClose={close} />}
       {open?.dialog === 'rotate' && <RotateKey apiKey={open.apiKey} onClose={close} />}
+      {rotation && rotated && <RotateKey apiKey={rotated} draft={rotation} onClose={() => setRotation(null)} />}
       {open?.dialog === 'usage' && <KeyUsage apiKey={open.apiKey} onClose={close} />}
       {open?.dialog === 'revoke' && <RevokeKey apiKey={open.apiKey} onClose={close} />}
     </Section>

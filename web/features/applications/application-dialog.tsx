@@ -2,10 +2,11 @@ import { useRef, useState } from 'react';
 import { redirectUriFault, serverUriFault } from '../../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
+import { Choices } from '../../ui/choices.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextArea } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Choices, rowsOf, Switch, scopeOptions, UriList, type UriRow } from './form-fields.tsx';
+import { rowsOf, Switch, scopeOptions, UriList, type UriRow } from './form-fields.tsx';
 import { type Application, type ApplicationInput, useSaveApplication } from './queries.ts';
 import { NewSecret } from './secret-dialogs.tsx';
 

@@ -3,12 +3,15 @@ import { RESOURCE_SCOPES, type ResourceScope } from '../../../contract/scopes.ts
 import { errorText } from '../../lib/api.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { keySnippet } from '../../lib/snippets.ts';
+import { takeDraft } from '../../lib/storage.ts';
 import { Button } from '../../ui/button.tsx';
+import { Choices } from '../../ui/choices.tsx';
 import { CodeBlock, CopyButton, OnCopied, Value, Values } from '../../ui/copyable.tsx';
 import { Dialog, FormDialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
+import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Choices, scopeOptions } from './form-fields.tsx';
+import { scopeOptions } from './form-fields.tsx';
 import {
   type ApiKey,
   type Application,
@@ -154,14 +157,18 @@ const ENVIRONMENTS: { value: ApiKey['environment']; label: string }[] = [
 
 const SCOPES = scopeOptions(RESOURCE_SCOPES);
 
+type KeyDraft = { name: string; environment: ApiKey['environment']; scopes: ResourceScope[] };
+
 /** Creates an API key and shows it once. */
 export function GenerateKey({ onClose }: { onClose: () => void }) {
   const create = useCreateApiKey();
   const field = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState('');
+  const [draft] = useState(() => takeDraft<KeyDraft>('key'));
+  const [name, setName] = useState(draft?.name ?? '');
   const [fault, setFault] = useState<string | null>(null);
-  const [scopes, setScopes] = useState<ResourceScope[]>([...RESOURCE_SCOPES]);
-  const [environment, setEnvironment] = useState<ApiKey['environment']>('live');
+  const [scopes, setScopes] = useState<ResourceScope[]>(draft?.scopes ?? [...RESOURCE_SCOPES]);
+  const [environment, setEnvironment] = useState<ApiKey['environment']>(draft?.environment ?? 'live');
+  const needsProof = isProofNeeded(create.error) && !create.isPending;
 
   const submit = () => {
     const wrong = name.trim() === '' ? 'Name is required' : null;
@@ -180,10 +187,11 @@ export function GenerateKey({ onClose }: { onClose: () => void }) {
       first={field}
       action="Generate"
       busy={create.isPending}
-      failure={create.error && errorText(create.error, 'The key could not be created.')}
+      failure={create.error && !needsProof && errorText(create.error, 'The key could not be created.')}
       onSubmit={submit}
       onClose={onClose}
     >
+      {needsProof && <ProofNeeded form="key" values={{ name, environment, scopes } satisfies KeyDraft} />}
       <Field
         ref={field}
         label="Name"
@@ -226,10 +234,14 @@ const KEY_GRACE: { value: `${GraceHours}`; label: string }[] = [
   { value: '168', label: '7 days' },
 ];
 
-/** Replaces a key by a new one and shows that once. */
-export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+/** Which key was being rotated before a sign-in. */
+export type RotationDraft = { id: string; grace: `${GraceHours}` };
+
+/** Replaces a key by a new one and shows that once. @param draft what was chosen before a sign-in */
+export function RotateKey({ apiKey, draft, onClose }: { apiKey: ApiKey; draft?: RotationDraft; onClose: () => void }) {
   const rotate = useRotateApiKey(apiKey.id);
-  const [grace, setGrace] = useState<`${GraceHours}`>('24');
+  const [grace, setGrace] = useState<`${GraceHours}`>(draft?.grace ?? '24');
+  const needsProof = isProofNeeded(rotate.error) && !rotate.isPending;
 
   const submit = () => rotate.mutate(Number(grace) as GraceHours, { onSuccess: () => toast('API key rotated', apiKey.name) });
 
@@ -239,10 +251,11 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
       title={`Rotate ${apiKey.name}`}
       action="Rotate"
       busy={rotate.isPending}
-      failure={rotate.error && errorText(rotate.error, 'The key could not be rotated.')}
+      failure={rotate.error && !needsProof && errorText(rotate.error, 'The key could not be rotated.')}
       onSubmit={submit}
       onClose={onClose}
     >
+      {needsProof && <ProofNeeded form="rotation" values={{ id: apiKey.id, grace } satisfies RotationDraft} />}
       <p className="text-[0.9375rem] text-muted">
         You get a new key with the same name, environment and scopes. The old one,{' '}
         <code className="font-mono text-[0.8125rem]">{apiKey.keyId}</code>, still works for a while, so that you can first replace it

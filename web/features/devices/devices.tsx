@@ -3,10 +3,11 @@ import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { timeAgo } from '../../lib/dates.ts';
+import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { useLogout, useSignOutEverywhere } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
+import { Choices } from '../../ui/choices.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
 import { Badge, Failed } from '../../ui/states.tsx';
@@ -92,12 +93,26 @@ function DeviceRow({ device, busy, onSignOut }: { device: Device; busy: boolean;
 
 const lastSeenText = (lastSeen: string) => `last seen ${timeAgo(Date.parse(lastSeen), 'en')}`;
 
+/** Returns what gives access without a sign-in. */
+async function readCredentials(signal: AbortSignal) {
+  const [keys, { passkeys }] = await Promise.all([api.listApiKeys({}, { signal }), api.listPasskeys({}, { signal })]);
+  return { keys: keys.filter(({ isActive }) => isActive), passkeys };
+}
+
 function EverywhereDialog({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation();
+  const query = useQuery({ queryKey: ['sign-out-everywhere'], queryFn: ({ signal }) => readCredentials(signal), staleTime: 0, gcTime: 0 });
+  const [keptKeys, setKeptKeys] = useState<string[]>([]);
+  const [endedPasskeys, setEndedPasskeys] = useState<string[]>([]);
+  const { keys = [], passkeys = [] } = query.data ?? {};
+  const endedKeys = keys.map(({ id }) => id).filter((id) => !keptKeys.includes(id));
+  const needed = endedPasskeys.length < passkeys.length ? 'an email or one of your passkeys' : 'an email';
   const signOut = useSignOutEverywhere(() => {
     navigate(paths.landing, { replace: true });
-    toast('Signed out everywhere', 'Every device needs an email to sign in again.');
+    toast('Signed out everywhere', `Every device needs ${needed} to sign in again.`);
   });
+  // Everything of a kind, also what was added meanwhile, when nothing of it is left out.
+  const submit = () => signOut.mutate({ apiKeys: keptKeys.length === 0 ? 'all' : endedKeys, passkeys: endedPasskeys });
   return (
     <FormDialog
       title="Sign out everywhere"
@@ -105,12 +120,36 @@ function EverywhereDialog({ onClose }: { onClose: () => void }) {
       danger
       busy={signOut.isPending}
       failure={signOut.error && errorText(signOut.error, 'You could not be signed out.')}
-      onSubmit={() => signOut.mutate()}
+      onSubmit={() => query.data && submit()}
       onClose={onClose}
     >
-      <p className="text-muted">
-        Every browser and program is signed out and forgets your address, this one too. To come back you need an email.
-      </p>
+      {query.error && <Failed {...query} fallback="Your API keys and passkeys could not be loaded." />}
+      {!query.data && !query.error && <RowsLoading what="your API keys and passkeys" />}
+      {query.data && (
+        <p className="text-muted">
+          Every browser and program is signed out and forgets your address, this one too. To come back you need {needed}.
+        </p>
+      )}
+      {keys.length > 0 && (
+        <Choices
+          label="API keys that end"
+          hint="One that is not ticked keeps working."
+          plain
+          options={keys.map(({ id, name, keyId }) => ({ value: id, label: name, hint: keyId }))}
+          chosen={endedKeys}
+          onChange={(chosen) => setKeptKeys(keys.map(({ id }) => id).filter((id) => !chosen.includes(id)))}
+        />
+      )}
+      {passkeys.length > 0 && (
+        <Choices
+          label="Passkeys that end"
+          hint="One that is not ticked still signs in."
+          plain
+          options={passkeys.map(({ id, name, createdAt }) => ({ value: id, label: name, hint: `Added ${dayOf(createdAt)}` }))}
+          chosen={endedPasskeys}
+          onChange={setEndedPasskeys}
+        />
+      )}
     </FormDialog>
   );
 }

@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { MAX_PASSKEYS, PASSKEY_PROOF_SECONDS } from '../../../contract/limits.ts';
+import { MAX_PASSKEYS } from '../../../contract/limits.ts';
 import type { PasskeyCreationOptions } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
 import { storeWayBack } from '../../lib/storage.ts';
 import { failureText, isApiError, type OwnTexts, type TextKey, useTranslator } from '../../lib/texts.ts';
-import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { isProofNeeded, proofPath } from '../../ui/proof-needed.tsx';
 import { Alert, Failed, Skeleton } from '../../ui/states.tsx';
 
 const failureTexts: OwnTexts = {
@@ -37,7 +37,7 @@ export function AddDialog({ email, onAdded, onClose }: { email: string; onAdded:
     staleTime: 0,
     gcTime: 0,
   });
-  const isTooOld = isApiError(options.error) && options.error.code === 'sign_in_too_old';
+  const isTooOld = isProofNeeded(options.error);
   const isComplete = isApiError(options.error) && options.error.code === 'too_many';
   const refused = !supported || options.data?.options === null;
   const close = t('auth.passkeys_close_button');
@@ -66,13 +66,12 @@ export function AddDialog({ email, onAdded, onClose }: { email: string; onAdded:
 /** Leads through a sign-in that proves the address, and back to this page. */
 function ProofNeeded({ email, onCancel }: { email: string; onCancel: () => void }) {
   const { t, language } = useTranslator();
-  const signIn = new URLSearchParams({ max_age: String(PASSKEY_PROOF_SECONDS), login_hint: email, language });
   return (
     <div className="grid gap-5">
       <p className="text-muted wrap-anywhere">{t('auth.passkeys_proof_text', { email })}</p>
       <DialogButtons cancel={t('auth.cancel')} onCancel={onCancel}>
         <ButtonLink
-          href={`${paths.signIn}?${signIn}`}
+          href={proofPath(email, language)}
           onClick={() => storeWayBack(`${location.pathname}?${new URLSearchParams({ add: 'passkey', language })}`)}
         >
           {t('auth.passkeys_sign_in_button')}

@@ -6,11 +6,13 @@ import type { WebsiteRole } from '../../../contract/websites.ts';
 import { errorText } from '../../lib/api.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { useUser } from '../../lib/session.ts';
+import { takeDraft } from '../../lib/storage.ts';
 import { paths, websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
 import { EmailField, Select } from '../../ui/field.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { Alert, Badge, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { type Member, type TabProps, useChangeRole, useInvite, useRefresh, useRemoveMember, useTeam, type Website } from './website.ts';
@@ -132,21 +134,24 @@ function historyOf({ status, invitedBy, invitedAt, joinedAt }: Member): string {
 function RoleSelect({ id, member: { email, role } }: { id: string; member: Member }) {
   const change = useChangeRole(id);
   return (
-    <Select<WebsiteRole>
-      label={`Role of ${email}`}
-      hideLabel
-      options={ROLES}
-      value={change.isPending ? change.variables.role : role}
-      onChange={({ target }) =>
-        change.mutate(
-          { email, role: target.value as WebsiteRole },
-          {
-            onSuccess: (changed) => toast('Role changed', `${email} is ${changed.role === 'owner' ? 'an owner' : 'a member'}.`),
-            onError: (error) => toastFailure('The role could not be changed', errorText(error, 'Try again.')),
-          },
-        )
-      }
-    />
+    <>
+      {isProofNeeded(change.error) && !change.isPending && <ProofDialog email={email} onClose={() => change.reset()} />}
+      <Select<WebsiteRole>
+        label={`Role of ${email}`}
+        hideLabel
+        options={ROLES}
+        value={change.isPending ? change.variables.role : role}
+        onChange={({ target }) =>
+          change.mutate(
+            { email, role: target.value as WebsiteRole },
+            {
+              onSuccess: (changed) => toast('Role changed', `${email} is ${changed.role === 'owner' ? 'an owner' : 'a member'}.`),
+              onError: (error) => isProofNeeded(error) || toastFailure('The role could not be changed', errorText(error, 'Try again.')),
+            },
+          )
+        }
+      />
+    </>
   );
 }
 
@@ -157,13 +162,25 @@ function Resend({ id, member: { email, role } }: { id: string; member: Member })
       { email, role },
       {
         onSuccess: () => toast('Invitation sent', `${email} has seven days to accept it.`),
-        onError: (error) => toastFailure('The invitation could not be sent', errorText(error, 'Try again.')),
+        onError: (error) => isProofNeeded(error) || toastFailure('The invitation could not be sent', errorText(error, 'Try again.')),
       },
     );
   return (
-    <Button variant="quiet" small busy={invite.isPending} onClick={resend} aria-label={`Send the invitation to ${email} again`}>
-      Resend
-    </Button>
+    <>
+      {isProofNeeded(invite.error) && !invite.isPending && <ProofDialog email={email} onClose={() => invite.reset()} />}
+      <Button variant="quiet" small busy={invite.isPending} onClick={resend} aria-label={`Send the invitation to ${email} again`}>
+        Resend
+      </Button>
+    </>
+  );
+}
+
+/** Shown when an address is to become an owner: the form of the page then has it. */
+function ProofDialog({ email, onClose }: { email: string; onClose: () => void }) {
+  return (
+    <Dialog title={`${email} as an owner`} onClose={onClose}>
+      <ProofNeeded form="member" values={{ email, role: 'owner' } satisfies RoleDraft} />
+    </Dialog>
   );
 }
 
@@ -214,12 +231,22 @@ const ROLES: readonly { value: WebsiteRole; label: string }[] = [
   { value: 'owner', label: 'Owner' },
 ];
 
+/** What was chosen before a sign-in. */
+type RoleDraft = { email: string; role: WebsiteRole };
+
 /** Invites an address to the team of a website. */
 function InviteForm({ id }: { id: string }) {
   const invite = useInvite(id);
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<WebsiteRole>('member');
+  useAddParameter('member', () => {
+    const draft = takeDraft<RoleDraft>('member');
+    setEmail(draft?.email ?? '');
+    setRole(draft?.role ?? 'member');
+    field.current?.focus();
+  });
+  const needsProof = isProofNeeded(invite.error) && !invite.isPending;
   const [fault, setFault] = useState<string | null>(null);
   const fail = (message: string) => {
     setFault(message);
@@ -242,7 +269,10 @@ function InviteForm({ id }: { id: string }) {
   };
   return (
     <form noValidate onSubmit={submit} className="grid gap-4">
-      {invite.error && !invite.isPending && !fault && <Alert>{errorText(invite.error, 'The invitation could not be sent.')}</Alert>}
+      {needsProof && <ProofNeeded form="member" values={{ email, role } satisfies RoleDraft} />}
+      {invite.error && !invite.isPending && !fault && !needsProof && (
+        <Alert>{errorText(invite.error, 'The invitation could not be sent.')}</Alert>
+      )}
       <div className="grid items-start gap-3 sm:grid-cols-[1fr_9rem_auto]">
         <EmailField
           ref={field}

@@ -8,6 +8,7 @@ import { CodeBlock, OpenIdValues, Value, Values } from '../../ui/copyable.tsx';
 import { ConfirmDialog, Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { OpenIcon } from '../../ui/icons.tsx';
+import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { type Claim, faultOfForwardUrl, homeOf, signInUrl, useClaim, useDeleteWebsite, useProveWebsite, type Website } from './website.ts';
@@ -105,6 +106,7 @@ export function ProofDialog({ website, onClose }: { website: Website; onClose: (
 /** The DNS record and the file that prove a domain, with a button that makes the service check them. */
 export function Proof({ domain, proof: given, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
   const prove = useProveWebsite();
+  const needsProof = isProofNeeded(prove.error) && !prove.isPending;
   // The value changes when another account proves the domain in the meantime.
   const claim = useClaim();
   const proof = claim.data?.proof ?? given;
@@ -125,7 +127,8 @@ export function Proof({ domain, proof: given, onProven }: { domain: string; proo
           <Value name="Content" value={proof.fileBody} />
         </Values>
       </section>
-      {prove.error && !prove.isPending && <Alert>{errorText(prove.error, 'The proof could not be checked.')}</Alert>}
+      {prove.error && !prove.isPending && !needsProof && <Alert>{errorText(prove.error, 'The proof could not be checked.')}</Alert>}
+      {needsProof && <ProofNeeded form="website" values={{ domain }} />}
       <Button
         className="sm:justify-self-start"
         busy={prove.isPending}

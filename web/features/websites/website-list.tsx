@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
+import { errorText } from '../../lib/api.ts';
 import { dayOf, durationOf } from '../../lib/dates.ts';
 import { type ListState, listPath, PAGE_SIZE, sorts } from '../../lib/queries.ts';
 import { livePath, websitePath } from '../../paths.ts';
@@ -12,8 +13,9 @@ import { CheckIcon, SiteIcon } from '../../ui/icons.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Pager, Rows } from '../../ui/panels.tsx';
 import { Badge, Empty } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toast.tsx';
 import { BulkBar } from './bulk-bar.tsx';
-import type { Website } from './website.ts';
+import { useGiveBack, type Website } from './website.ts';
 
 /** With fewer websites, there is nothing to search, sort or select. */
 const MIN_FOR_TOOLS = 6;
@@ -119,7 +121,7 @@ type RowProps = RowActions & {
 
 /** A website of the list. Its own page has everything else. */
 function WebsiteRow({ website, selected, onSelect, ...actions }: RowProps) {
-  const { domain, displayDomain, verified, iconUrl, createdAt, stats } = website;
+  const { domain, displayDomain, verified, registeredByOthers, iconUrl, createdAt, stats } = website;
   return (
     <li className="flex gap-x-1 py-3 pr-2 pl-4 sm:pl-5">
       {selected !== undefined && (
@@ -147,7 +149,10 @@ function WebsiteRow({ website, selected, onSelect, ...actions }: RowProps) {
                 </Badge>
               )}
             </div>
-            <p className="mt-0.5 text-sm text-muted">Email authentication enabled · Added {dayOf(createdAt)}</p>
+            <p className="mt-0.5 text-sm text-muted">
+              {registeredByOthers ? 'Registered with your address by someone who was not signed in' : 'Email authentication enabled'} ·
+              Added {dayOf(createdAt)}
+            </p>
             <SignIns stats={stats} />
           </div>
         </div>
@@ -160,7 +165,8 @@ function WebsiteRow({ website, selected, onSelect, ...actions }: RowProps) {
 function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowActions & { website: Website }) {
   const { domain, displayDomain, verified } = website;
   return (
-    <div className="-ml-3 flex shrink-0">
+    <div className="-ml-3 flex shrink-0 flex-wrap">
+      {website.registeredByOthers && <NotMine website={website} />}
       <Button variant="quiet" small aria-label={`Edit ${displayDomain}`} onClick={() => onEdit(website)}>
         Edit
       </Button>
@@ -190,6 +196,27 @@ function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowAct
         ]}
       />
     </div>
+  );
+}
+
+/** Gives a website back. It asks nothing: the website was never the account's own, and can be registered again. */
+function NotMine({ website: { id, displayDomain } }: { website: Website }) {
+  const giveBack = useGiveBack();
+  return (
+    <Button
+      variant="quiet"
+      small
+      busy={giveBack.isPending}
+      aria-label={`${displayDomain} is not mine`}
+      onClick={() =>
+        giveBack.mutate(id, {
+          onSuccess: () => toast('Website given back', displayDomain),
+          onError: (error) => toastFailure('The website could not be given back', errorText(error, 'Try again.')),
+        })
+      }
+    >
+      Not mine
+    </Button>
   );
 }
 

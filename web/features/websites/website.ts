@@ -30,6 +30,12 @@ export function useDeleteWebsite() {
   return useMutation({ mutationFn: (id: string) => api.deleteWebsite({ id }), onSuccess: refresh });
 }
 
+/** Gives a website back that someone else registered with the account's address. */
+export function useGiveBack() {
+  const refresh = useRefresh();
+  return useMutation({ mutationFn: (id: string) => api.giveBackWebsite({ id }), onSuccess: refresh });
+}
+
 /** Loads how to prove a domain, which another account may have registered. */
 export const useClaim = () => useMutation({ mutationFn: (domain: string) => api.claimWebsite({ domain }) });
 

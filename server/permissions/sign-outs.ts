@@ -12,6 +12,9 @@ export const notBeingSignedOut = (email: string) => `pg_try_advisory_xact_lock_s
 /** Begins the transaction of a sign-out of the account $1, once everything that was being issued to it without a new email is committed. */
 export const BEGIN_SIGN_OUT = `select pg_advisory_xact_lock(${SIGN_OUT_LOCK}, hashtext($1))`;
 
+/** Waits for the end of a sign-out of the account $1, if there is one, and delays the next one until the end of the transaction. */
+export const WAIT_FOR_SIGN_OUT = `select pg_advisory_xact_lock_shared(${SIGN_OUT_LOCK}, hashtext($1))`;
+
 /**
  * Locks the device $1 until the end of the transaction, before a sign-in replaces its session. The next statement sees what the
  * previous holder of the lock committed.
