@@ -1,9 +1,12 @@
-import { MAX_CODE_TRIES, RATE_LIMITS, SPARE_WRONG_CODES } from '../../contract/limits.ts';
+import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../contract/limits.ts';
 import { GUESSES, guessesKey, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
 import { type AttemptKind, clientActive, isKnown } from './attempts.ts';
 
-/** An open attempt with tries left. `known`: the device of the browser is known for the address. */
+/**
+ * An open attempt with tries left, or one that was opened a moment ago (`opened`): a double click sends a code twice. `known`: the device
+ * of the browser is known for the address.
+ */
 export type Candidate = {
   id: string;
   kind: AttemptKind;
@@ -11,6 +14,7 @@ export type Candidate = {
   domain: string | null;
   clientId: string | null;
   known: boolean;
+  opened: boolean;
 };
 
 /** The browser that began the attempt, or the attempt whose handle a program has. */
@@ -37,10 +41,12 @@ const TOTAL_KEY = 'wrong codes';
 
 /** $1 browser or id, $2 address, $3 state, $4 device. */
 const candidates = (column: 'browser' | 'id') => `
-select id, kind, browser, domain, client_id as "clientId", ${isKnown('$4', '$2')} as known
+select id, kind, browser, domain, client_id as "clientId", ${isKnown('$4', '$2')} as known, consumed_at is not null as opened
 from sign_in_attempts a
-where ${column} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${MAX_CODE_TRIES}
-  and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientActive('a')} end`;
+where ${column} = $1 and email = $2
+  and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientActive('a')} end
+  and (consumed_at is null and expires_at > now() and code_tries < ${MAX_CODE_TRIES}
+    or consumed_at > now() - interval '${REPEAT_SECONDS} seconds' and kind <> 'app')`;
 
 /**
  * Returns a statement that adds hits to one counter and returns them. A window begins with its first hit.
@@ -144,7 +150,7 @@ export class CodeTries {
     };
   }
 
-  /** Returns the open attempts to which a code may belong, without counting anything. */
+  /** Returns the attempts to which a code may belong, without counting anything. */
   async candidates(by: EnteredBy, entered: { email: string; state: string | null }, device: Buffer): Promise<Candidate[]> {
     const [column, value] = 'id' in by ? (['id', by.id] as const) : (['browser', by.browser] as const);
     const { rows } = await this.#core.query<Candidate>({
