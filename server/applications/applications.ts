@@ -11,6 +11,7 @@ import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest } from '../secrets.ts';
 import { configure, newClientSecret, remedyFor } from './configuration.ts';
+import { sectorOf } from './sectors.ts';
 
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
 const MAX_LOG_ENTRIES = 100;
@@ -39,7 +40,8 @@ export class Applications {
 
   /** @throws Fault bad_request, too_many */
   async create({ id: userId, email }: Account, input: Parsed<'createClient'>): Promise<Output<'createClient'>> {
-    const { sequelize, Application, AuditEntry, User } = await this.#database.orm();
+    const orm = await this.#database.orm();
+    const { sequelize, Application, AuditEntry, User } = orm;
     const clientId = `app_${randomBytes(16).toString('base64url')}`;
     return sequelize.transaction(async (transaction) => {
       // One at a time for each account, so that the count is exact.
@@ -49,6 +51,7 @@ export class Applications {
       const { name } = input;
       const application = Application.build({ id: uuid(), userId, name, clientId, redirectUris: [] });
       const clientSecret = configure(application, input);
+      application.sector = await sectorOf(orm, application, email, transaction);
       // Columns without a value get their defaults from the database, as `returning` shows them.
       await application.save({ transaction, returning: true });
       await AuditEntry.create({ action: 'application_added', email }, { transaction });
@@ -59,14 +62,15 @@ export class Applications {
   /** Deactivating an application ends its tokens and pending sign-ins for good. @throws Fault application_not_found, bad_request */
   async update(account: Account, input: Parsed<'updateClient'>): Promise<Output<'updateClient'>> {
     const { name, isActive } = input;
-    const { time } = await this.#database.orm();
+    const orm = await this.#database.orm();
     return this.#change(account, input.id, 'application_changed', async (application, transaction) => {
       const isReactivated = isActive && !application.isActive;
       const isDeactivated = !isActive && application.isActive;
       application.set({ name, isActive });
       const clientSecret = configure(application, input);
+      if (!application.sectorFixed) application.sector = await sectorOf(orm, application, account.email, transaction);
       // Everything from before the deactivation stays ended.
-      if (isReactivated) application.activeSince = time('now()');
+      if (isReactivated) application.activeSince = orm.time('now()');
       if (isDeactivated) await endGrantsOf(await this.#queryIn(transaction), application.clientId);
       return clientSecret;
     });

@@ -8,6 +8,7 @@ import { steps as registrationLinks } from './0011-registration-links.ts';
 import { steps as partitions } from './0014-partitions.ts';
 import { steps as passkeys } from './0016-passkeys.ts';
 import { steps as signInMethods } from './0019-sign-in-methods.ts';
+import { steps as subjectSectors } from './0020-subject-sectors.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -119,4 +120,5 @@ export const migrations: readonly Migration[] = [
   { name: '0016-passkeys', steps: passkeys },
   { name: '0019-sign-in-methods', steps: signInMethods },
   { name: '0020-remembered-keys', steps: rememberedKeysBySelector },
+  { name: '0020-subject-sectors', steps: subjectSectors },
 ];
