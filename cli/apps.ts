@@ -15,7 +15,7 @@ type Settings = Omit<Input<'createClient'>, 'name' | 'redirectUris'>;
 export const APP_FIELDS =
   'id,name,clientId,redirectUris,isActive,createdAt,authentication,jwks,jwksUri,logoutUris,backchannelLogoutUri,pkceRequired,scopes,formerSecretUntil';
 export const REDIRECT_URI =
-  'where sign-ins lead to, compared exactly: https, http to localhost with any port, or a scheme of your own such as com.example.app:/callback; up to ten';
+  'where sign-ins lead to, compared exactly: https, http to localhost with any port, or a scheme of your own: a domain in reverse order such as com.example.app:/callback; up to ten';
 
 /** The flags of `apps add` and `apps update` for the settings of a client. */
 export const CLIENT_FLAGS = {

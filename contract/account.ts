@@ -126,7 +126,10 @@ export const Connection = z.object({
   id: z.string().meta({ description: 'Id of the connection; not a secret' }),
   clientId: z.string(),
   name: z.string(),
-  host: z.string().nullable().meta({ description: 'Host of its website or redirect URI; null: a program on a device' }),
+  hosts: z.array(z.string()).meta({
+    description:
+      'Where it was allowed: hosts of its redirect URIs; localhost for a program on the own machine; a scheme such as `cursor:`. Empty: on another device only',
+  }),
   kind: z.enum(CLIENT_KINDS),
   scopes: z.array(z.enum(APPLICATION_SCOPES)),
   createdAt: z.string().meta({ description: 'When it was first allowed' }),

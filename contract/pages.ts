@@ -73,10 +73,11 @@ export type SignInBoot = {
      */
     | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null; name?: string | null; accent?: string | null }
     /**
-     * A client of OpenID Connect. `host`: of its redirect URI, or the scheme of a native one such as `com.example.app`. The calls
-     * domainAuth and validateKey are sent with `interaction` instead of a forward_url.
+     * A client of OpenID Connect. `host`: of the redirect URI in use, or its scheme where that is one of a program on this device, such
+     * as `com.example.app`; empty for a program on another device. The calls domainAuth and validateKey are sent with `interaction`
+     * instead of a forward_url.
      */
-    | { kind: 'application'; name: string; host: string; displayHost: string; interaction: string }
+    | { kind: 'application'; name: string; host: string; displayHost: string; program?: 'here' | 'elsewhere'; interaction: string }
     /** `back`: the origin of the forward_url, when a page may link to it. `max_age`, `require`: this parameter has a wrong value. */
     | {
         kind: 'unsupported';

@@ -218,10 +218,9 @@ export type Authentication = (typeof AUTHENTICATIONS)[number];
 /** How long the former client secret of an application remains valid, in hours. */
 export const SECRET_GRACE_HOURS = [0, 1, 24] as const;
 
-/** Returns what is wrong with a redirect URI or logout URI of an application, as the rest of a sentence that begins with it, or null. */
+/** Returns what is wrong with a redirect URI or logout URI of a client, as the rest of a sentence that begins with it, or null. */
 export function redirectUriFault(uri: string): string | null {
-  if (hasOwnScheme(uri)) return ownSchemeFault(uri);
-  return serverUriFault(uri);
+  return hasOwnScheme(uri) ? ownSchemeFault(uri) : serverUriFault(uri);
 }
 
 /**
@@ -250,19 +249,39 @@ function uriTextFault(uri: string): string | null {
 }
 
 /**
- * Returns whether a URI has a private-use scheme of a native application: a domain in reverse order, such as
- * `com.example.app:/callback` (RFC 8252 §7.1), so that it contains a dot.
+ * Returns whether a URI has another scheme than http and https, as that of a program on the device (RFC 8252 §7.1). What stands in the
+ * place of its host means nothing.
  */
 export function hasOwnScheme(uri: string): boolean {
-  return /^[a-z][a-z0-9+-]*\.[a-z0-9.+-]*:/i.test(uri);
+  return /^(?!https?:)[a-z][a-z0-9+.-]*:/i.test(uri);
 }
+
+/** A domain in reverse order (RFC 8252 §7.1), which begins with a top-level domain. */
+const REVERSE_DOMAIN = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{2,59})(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
+
+/** The schemes of programs that are known to connect to MCP servers by them. Any other one could belong to the system or the browser. */
+const PROGRAM_SCHEMES: readonly string[] = [
+  'claude',
+  'cursor',
+  'kiro',
+  'raycast',
+  'trae',
+  'vscode',
+  'vscode-insiders',
+  'vscodium',
+  'warp',
+  'windsurf',
+  'zed',
+];
 
 function ownSchemeFault(uri: string): string | null {
   const fault = uriTextFault(uri);
   if (fault) return fault;
-  if (!/^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:\/[^@]+$/.test(uri) || !URL.canParse(uri))
-    return 'must be a domain in reverse order, in lower case, with a path, such as com.example.app:/callback';
-  return null;
+  const scheme = uri.slice(0, uri.indexOf(':'));
+  if (!PROGRAM_SCHEMES.includes(scheme) && !REVERSE_DOMAIN.test(scheme))
+    return 'must be https, or have the scheme of a program: a domain in reverse order, in lower case, such as com.example.app:/callback';
+  if (uri.includes('@')) return 'must have no user info';
+  return /^:\/./.test(uri.slice(scheme.length)) && URL.canParse(uri) ? null : 'must have a path, such as com.example.app:/callback';
 }
 
 /** Members of a JSON Web Key that are private (RFC 7518 §6). */

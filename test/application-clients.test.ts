@@ -298,13 +298,13 @@ describe('connections', () => {
         id: expect.stringMatching(/^[0-9a-f]{32}$/),
         clientId: application.clientId,
         name: 'Diary',
-        host: 'app.example',
+        hosts: [],
         kind: 'application',
         scopes: ['openid', 'email', 'profile'],
         createdAt: expect.any(String),
         lastUsed: expect.any(String),
       },
-      expect.objectContaining({ clientId: origin, name: new URL(origin).hostname, host: new URL(origin).hostname, kind: 'website' }),
+      expect.objectContaining({ clientId: origin, name: new URL(origin).hostname, hosts: [], kind: 'website' }),
     ]);
   });
 

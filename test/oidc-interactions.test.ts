@@ -100,13 +100,13 @@ test('an interaction that is unknown or has ended shows a page, and its calls fa
   expect((await client.post(`/oauth/interaction/${begun.uid}/decision`, { decision: 'allow' })).json.code).toBe('interaction_ended');
 });
 
-test('prompt=none answers without a page: login_required, consent_required, then a code', async () => {
+test('prompt=none answers without a page: login_required until the person has acted at the client, then a code', async () => {
   const client = service.client();
   const silent = (id = clientId) => begin(client, { clientId: id, parameters: { prompt: 'none' } });
   expect(answerOf((await silent()).response)).toMatchObject({ error: 'login_required', iss: service.url });
   await signIn(stage, client, { clientId });
   expect(answerOf((await silent()).response)).toMatchObject({ error: null });
-  expect(answerOf((await silent(await addApplication())).response).error).toBe('consent_required');
+  expect(answerOf((await silent(await addApplication())).response).error).toBe('login_required');
 });
 
 test('a consent is remembered for other browsers, for its scopes, and asked for again by prompt=consent', async () => {

@@ -303,18 +303,18 @@ export const connectionsList: CommandSpec = {
   group: 'Account',
   summary: 'the applications that you signed in to with this service, and what they may do',
   examples: ['connections list', "connections list --json | jq -r '.[].clientId'"],
-  json: '[{id,clientId,name,host,kind,scopes,createdAt,lastUsed}]',
+  json: '[{id,clientId,name,hosts,kind,scopes,createdAt,lastUsed}]',
   async run({ terminal, signedIn }) {
     const { client } = await signedIn();
     const connections = await client.listConnections({});
-    const rows = connections.map(({ name, host, scopes, createdAt, lastUsed }) => [
+    const rows = connections.map(({ name, hosts, scopes, createdAt, lastUsed }) => [
       stripVTControlCharacters(name),
-      host ?? '',
+      hosts.join(', '),
       dayOf(createdAt),
       dayOf(lastUsed),
       scopes.map((scope) => SCOPE_DESCRIPTIONS[scope]).join(', '),
     ]);
-    terminal.result(connections, rows.length > 0 ? records(['NAME', 'HOST', 'SINCE', 'LAST USED', 'IT MAY'], rows, terminal) : '');
+    terminal.result(connections, rows.length > 0 ? records(['NAME', 'HOSTS', 'SINCE', 'LAST USED', 'IT MAY'], rows, terminal) : '');
     if (rows.length === 0) terminal.note('You are not connected to any application.');
     return EXIT.ok;
   },
@@ -344,7 +344,7 @@ function requireConnection(connections: readonly Connection[], text: string): Co
     noun: 'connection',
     code: 'connection_not_found',
     list: 'connections list',
-    namesOf: ({ id, clientId, name, host }) => [...new Set([id, clientId, name, host ?? id])],
+    namesOf: ({ id, clientId, name, hosts }) => [...new Set([id, clientId, name, ...hosts])],
     idOf: ({ id }) => id,
   });
 }

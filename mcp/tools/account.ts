@@ -157,9 +157,9 @@ export const listConnections = defineTool({
     connections.length === 0
       ? 'There is no connected application.'
       : connections
-          .map(({ id, name, host, scopes, lastUsed }) => {
+          .map(({ id, name, hosts, scopes, lastUsed }) => {
             const may = scopes.map((scope) => SCOPE_DESCRIPTIONS[scope]).join(', ');
-            return `${oneLine(name, 80)}${host ? ` at ${oneLine(host, 80)}` : ''} (${id}): it may ${may || 'do nothing'}; last used ${lastUsed}.`;
+            return `${oneLine(name, 80)}${hosts.length > 0 ? ` at ${oneLine(hosts.join(', '), 200)}` : ''} (${id}): it may ${may || 'do nothing'}; last used ${lastUsed}.`;
           })
           .join('\n'),
 });

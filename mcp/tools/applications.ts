@@ -38,7 +38,7 @@ const settings = {
 const ClientId = z.string().trim().min(1).max(100).describe('Client ID of one of your own applications, as list_applications shows it');
 const Name = ClientInput.shape.name.describe('Shown only to the developer');
 const RedirectUris = ClientInput.shape.redirectUris.describe(
-  'Where sign-ins lead to, compared exactly: https, http to localhost, 127.0.0.1 or [::1] with any port, or for a public client a scheme of its own such as com.example.app:/callback; up to ten',
+  'Where sign-ins lead to, compared exactly: https, http to localhost, 127.0.0.1 or [::1] with any port, or for a public client a scheme of its own, a domain in reverse order such as com.example.app:/callback; up to ten',
 );
 
 type OwnApplication = Output<'listClients'>[number];

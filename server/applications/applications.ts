@@ -12,6 +12,7 @@ import { type Account, type Served, serve } from '../http/invoke.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { digest } from '../secrets.ts';
 import { configure, newClientSecret, remedyFor } from './configuration.ts';
+import { sectorOf } from './sectors.ts';
 
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
 const MAX_LOG_ENTRIES = 100;
@@ -41,7 +42,8 @@ export class Applications {
   /** @throws Fault bad_request, too_many */
   async create(account: Account, input: Parsed<'createClient'>): Promise<Output<'createClient'>> {
     const { id: userId, email } = account;
-    const { sequelize, Application, AuditEntry, User } = await this.#database.orm();
+    const orm = await this.#database.orm();
+    const { sequelize, Application, AuditEntry, User } = orm;
     const clientId = `app_${randomBytes(16).toString('base64url')}`;
     return sequelize.transaction(async (transaction) => {
       await beginChange(queryOf(sequelize, transaction), account);
@@ -52,6 +54,7 @@ export class Applications {
       const { name } = input;
       const application = Application.build({ id: uuid(), userId, name, clientId, redirectUris: [] });
       const clientSecret = configure(application, input);
+      application.sector = await sectorOf(orm, application, email, transaction);
       // Columns without a value get their defaults from the database, as `returning` shows them.
       await application.save({ transaction, returning: true });
       await AuditEntry.create({ action: 'application_added', email }, { transaction });
@@ -62,15 +65,16 @@ export class Applications {
   /** Deactivating an application ends its tokens and pending sign-ins for good. @throws Fault application_not_found, bad_request */
   async update(account: Account, input: Parsed<'updateClient'>): Promise<Output<'updateClient'>> {
     const { name, isActive } = input;
-    const { sequelize, time } = await this.#database.orm();
+    const orm = await this.#database.orm();
     return this.#change(account, input.id, 'application_changed', async (application, transaction) => {
       const isReactivated = isActive && !application.isActive;
       const isDeactivated = !isActive && application.isActive;
       application.set({ name, isActive });
       const clientSecret = configure(application, input);
+      if (!application.sectorFixed) application.sector = await sectorOf(orm, application, account.email, transaction);
       // Everything from before the deactivation stays ended.
-      if (isReactivated) application.activeSince = time('now()');
-      if (isDeactivated) await endGrantsOf(queryOf(sequelize, transaction), application.clientId);
+      if (isReactivated) application.activeSince = orm.time('now()');
+      if (isDeactivated) await endGrantsOf(queryOf(orm.sequelize, transaction), application.clientId);
       return clientSecret;
     });
   }

@@ -93,7 +93,8 @@ const BY_ERROR: Readonly<Record<string, string>> = {
   unauthorized_client: 'Use the authorization code flow with PKCE.',
   unsupported_grant_type: 'Use authorization_code, refresh_token or the device flow.',
   unsupported_response_type: 'Send response_type=code.',
-  login_required: 'With prompt=none no one was signed in: start the sign-in without prompt=none.',
+  login_required:
+    'With prompt=none no one was signed in, or the person had not used this client before: start the sign-in without prompt=none.',
   consent_required: 'With prompt=none the person had not agreed yet: start the sign-in without prompt=none.',
   interaction_required: 'With prompt=none the person had to do something: start the sign-in without prompt=none.',
   account_selection_required: 'With prompt=none the person had to choose an account: start the sign-in without prompt=none.',

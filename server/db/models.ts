@@ -86,6 +86,10 @@ export interface Application extends Entity<Application> {
   /** False for a confidential client whose software cannot send PKCE. */
   pkceRequired: CreationOptional<boolean>;
   scopes: CreationOptional<(IdentityScope | ResourceScope)[]>;
+  /** What the `sub` of its people is derived from, besides the address: a host, or its client_id. */
+  sector: CreationOptional<string | null>;
+  /** A `sub` was derived from the sector, which then never changes. */
+  sectorFixed: CreationOptional<boolean>;
   createdAt: CreationOptional<Date>;
 }
 
@@ -245,6 +249,8 @@ function defineRecords(sequelize: Sequelize) {
     backchannelLogoutUri: TEXT,
     pkceRequired: BOOLEAN,
     scopes: ARRAY(TEXT),
+    sector: TEXT,
+    sectorFixed: BOOLEAN,
     createdAt: DATE,
   });
   const ApiKey = sequelize.define<ApiKey>('ApiKey', {

@@ -5,7 +5,7 @@ import { hasOwnScheme, redirectUriFault } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { isRedirectOf } from '../signin/target.ts';
-import { clientKindOf, isSecretOf, newRegisteredId } from './clients.ts';
+import { clientKindOf, isSecretOf, newRegisteredId, OWN_METADATA, type OwnMetadata } from './clients.ts';
 
 const MAX_NAME_LENGTH = 60;
 const MAX_URIS = 10;
@@ -13,12 +13,13 @@ const MAX_URI_LENGTH = 1024;
 /** Of the metadata of a client that describes itself, as JSON. */
 const MAX_METADATA_LENGTH = 16_384;
 
-/** Schemes that programs of the operating system or the browser handle, besides the web. */
-const COMMON_SCHEMES = /^(?:about|blob|data|file|ftp|geo|intent|javascript|mailto|ms-[a-z-]+|sms|ssh|tel|vbscript|view-source|wss?|xmpp):/i;
-
-/** Returns whether a redirect URI belongs to a client: any address on the host of a website, else one of its own (RFC 8252 §7.3). */
+/**
+ * Returns whether a redirect URI belongs to a client: any address on the host of a website, else one of its own (RFC 8252 §7.3), as
+ * long as its scheme is allowed.
+ */
 function isRedirectAllowed(clientId: string, redirectUris: readonly string[] | undefined, uri: string): boolean {
   if (clientKindOf(clientId) === 'website') return isBelow(clientId, uri);
+  if (hasOwnScheme(uri) && redirectUriFault(uri)) return false;
   return isRedirectOf({ id: clientId, redirectUris: redirectUris ?? [], kind: 'application' }, uri);
 }
 
@@ -30,8 +31,8 @@ function isBelow(origin: string, uri: string): boolean {
 
 /** Returns the scopes of the service's own resources that a client may request. */
 export function resourceScopesOf(client: Client): readonly ResourceScope[] {
-  const { resource_scopes: allowed } = client as Client & { resource_scopes?: unknown };
-  return Array.isArray(allowed) ? RESOURCE_SCOPES.filter((scope) => allowed.includes(scope)) : RESOURCE_SCOPES;
+  const { resource_scopes: allowed } = client as OwnMetadata;
+  return allowed ? RESOURCE_SCOPES.filter((scope) => allowed.includes(scope)) : RESOURCE_SCOPES;
 }
 
 /**
@@ -78,19 +79,11 @@ function faultOf(metadata: Metadata): string | null {
     if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) continue;
     if (uris.length > MAX_URIS) return `${name} must have at most ${MAX_URIS} members`;
     for (const uri of uris) {
-      const fault = uri.length > MAX_URI_LENGTH ? 'is too long' : selfRegisteredUriFault(uri);
+      const fault = uri.length > MAX_URI_LENGTH ? 'is too long' : redirectUriFault(uri);
       if (fault) return `${name}: ${oneLine(uri)} ${fault}`;
     }
   }
   return null;
-}
-
-/** Programs in the field register schemes without a dot, such as `cursor://…`, so that only those of common programs are rejected. */
-function selfRegisteredUriFault(uri: string): string | null {
-  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1] ?? '';
-  if (hasOwnScheme(uri) || /^https?$/i.test(scheme) || !URL.canParse(uri)) return redirectUriFault(uri);
-  if (COMMON_SCHEMES.test(uri)) return 'has a scheme that belongs to other programs';
-  return /^[\x21-\x7e]+$/.test(uri) && !/["'<>\\^`{|}#]/.test(uri) ? null : 'must be plain ASCII without quotes and fragment';
 }
 
 function normalize(metadata: Metadata): void {
@@ -99,8 +92,7 @@ function normalize(metadata: Metadata): void {
   metadata.subject_type = 'public';
   // The hosts of redirect URIs are not a sector: `sub` is derived from the client itself, and nothing is fetched for it.
   delete metadata.sector_identifier_uri;
-  delete metadata.resource_scopes;
-  delete metadata.pkce_optional;
+  for (const name of OWN_METADATA) delete metadata[name];
   if (typeof name === 'string') metadata.client_name = oneLine(name, MAX_NAME_LENGTH) || undefined;
   if (typeof scope !== 'string') return;
   // Clients list scopes of several services; a request for another one is rejected.
@@ -128,7 +120,7 @@ export function registrationConfiguration({ count, local, fetch }: RegistrationP
   return {
     fetch,
     fetchResponseBodyLimits: { 'client_id metadata document': 5_120, jwks_uri: 65_536, sector_identifier_uri: 5_120 },
-    extraClientMetadata: { properties: ['resource_scopes', 'pkce_optional'], validator: createMetadataCheck(library) },
+    extraClientMetadata: { properties: OWN_METADATA, validator: createMetadataCheck(library) },
     features: {
       clientIdMetadataDocument: {
         enabled: true,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ClientMetadata } from 'oidc-provider';
+import type { Client, ClientMetadata } from 'oidc-provider';
 import type pg from 'pg';
 import type { ClientKind } from '../../contract/account.ts';
 import { type Authentication, isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
@@ -32,14 +32,14 @@ export class OpenIdClients {
   readonly #local: boolean;
   /** Concurrent requests share the statements, which read the clients at every request. */
   readonly #applicationOf: (clientId: string) => Promise<ApplicationRecord | null>;
-  readonly #registeredSince: (domain: string) => Promise<number | null>;
+  readonly #registrationOf: (domain: string) => Promise<Registration | null>;
 
   /** @param parts.local local mode: websites on this machine are clients too */
   constructor({ core, local }: { core: Database['core']; local: boolean }) {
     this.#core = core;
     this.#local = local;
     this.#applicationOf = batched('oidc-applications', (clientIds: string[]) => findApplications(core, clientIds));
-    this.#registeredSince = batched('oidc-websites', (domains: string[]) => registeredSince(core, domains));
+    this.#registrationOf = batched('oidc-websites', (domains: string[]) => findRegistrations(core, domains));
   }
 
   /**
@@ -71,12 +71,55 @@ export class OpenIdClients {
 
   async #website(origin: string): Promise<ClientMetadata | undefined> {
     const { protocol, hostname, port } = new URL(origin);
-    if (isLoopbackRedirectHost(hostname)) return this.#local ? websiteMetadata(origin, 0) : undefined;
+    if (isLoopbackRedirectHost(hostname)) return this.#local ? websiteMetadata(origin, THIS_MACHINE) : undefined;
     const domain = normalHost(hostname) === hostname ? registrableOf(hostname) : null;
-    const since = domain !== null && protocol === 'https:' && port === '' ? await this.#registeredSince(domain) : null;
-    return since === null ? undefined : websiteMetadata(origin, since);
+    const found = domain !== null && protocol === 'https:' && port === '' ? await this.#registrationOf(domain) : null;
+    return found ? websiteMetadata(origin, found) : undefined;
+  }
+
+  /**
+   * Returns what the subject identifiers of a client are derived from, besides the address: the host of a website, what is stored with
+   * an application, else the client itself. That of an application is fixed from now on.
+   */
+  async sectorOf(client: Client): Promise<string> {
+    const { clientId } = client;
+    switch (clientKindOf(clientId)) {
+      case 'website': {
+        const { host, hostname } = new URL(clientId);
+        return isLoopbackRedirectHost(hostname) ? clientId : host;
+      }
+      case 'application': {
+        const { sector, sector_fixed: isFixed } = client as OwnMetadata;
+        return isFixed && sector ? sector : fixSector(this.#core, clientId);
+      }
+      default:
+        return clientId;
+    }
   }
 }
+
+/** What the metadata of a client have besides those of RFC 7591. A client that describes itself has none of it. */
+export type OwnMetadata = {
+  /** Scopes of the service's own resources that it may request; unset: all. */
+  resource_scopes?: string[];
+  pkce_optional?: boolean;
+  sector?: string | null;
+  sector_fixed?: boolean;
+  /** Since when it exists, exactly: what was allowed to a former client of the same id does not count. */
+  registration?: string;
+  /** Of a website: its domain is proven. */
+  proven?: boolean;
+};
+
+/** The names of OwnMetadata. */
+export const OWN_METADATA = Object.keys({
+  resource_scopes: 0,
+  pkce_optional: 0,
+  sector: 0,
+  sector_fixed: 0,
+  registration: 0,
+  proven: 0,
+} satisfies Record<keyof OwnMetadata, 0>);
 
 /** Returns the client_id of a client that registers itself. */
 export const newRegisteredId = () => `dcr_${randomBytes(16).toString('base64url')}`;
@@ -110,18 +153,26 @@ function applicationMetadata(clientId: string, application: ApplicationRecord): 
     scope: identity.join(' '),
     resource_scopes: RESOURCE_SCOPES.filter((scope) => scopes.includes(scope)),
     pkce_optional: !application.pkceRequired,
+    sector: application.sector,
+    sector_fixed: application.sectorFixed,
+    registration: application.registration,
     subject_type: 'public',
   };
 }
 
-/**
- * The redirect URIs of a website are all those on its host; see `isRedirectAllowed`.
- * @param since of the registration, in Unix seconds: grants from before it belong to a former registration
- */
-function websiteMetadata(origin: string, since: number): ClientMetadata {
+/** The registration of a website. `since`: in Unix seconds; grants from before it belong to a former one. */
+type Registration = { since: number; registration: string; proven: boolean };
+
+/** In local mode, websites on this machine need no registration and count as proven. */
+const THIS_MACHINE: Registration = { since: 0, registration: '', proven: true };
+
+/** The redirect URIs of a website are all those on its host; see `isRedirectAllowed`. */
+function websiteMetadata(origin: string, { since, registration, proven }: Registration): ClientMetadata {
   return {
     client_id: origin,
     client_id_issued_at: since,
+    registration,
+    proven,
     client_name: new URL(origin).hostname,
     redirect_uris: [`${origin}/`],
     post_logout_redirect_uris: [`${origin}/`],
@@ -139,12 +190,18 @@ const UNUSED_DAYS = 30;
 // The former secret is left out when it has expired, by the clock of the database.
 const APPLICATIONS = `
 select client_id as "clientId", name, redirect_uris as "redirectUris", authentication, logout_uris as "logoutUris", backchannel_logout_uri as "backchannelLogoutUri",
-  jwks, jwks_uri as "jwksUri", pkce_required as "pkceRequired", scopes,
+  jwks, jwks_uri as "jwksUri", pkce_required as "pkceRequired", scopes, sector, sector_fixed as "sectorFixed",
+  extract(epoch from active_since)::text as registration,
   array_remove(array[secret_hash, case when previous_secret_until > now() then previous_secret_hash end], null) as "secretHashes"
 from applications where client_id = any($1) and is_active`;
 
-const REGISTERED_SINCE = `
-select domain, floor(extract(epoch from coalesce(moved_at, created_at)))::float8 as since from websites where domain = any($1)`;
+const REGISTRATIONS = `
+select domain, floor(extract(epoch from since))::float8 as since, extract(epoch from since)::text as registration, proven_at is not null as proven
+from websites cross join lateral (select coalesce(moved_at, created_at) as since) s where domain = any($1)`;
+
+// A change of the redirect URIs, which may decide about the sector again, comes before or after it.
+const FIX_SECTOR = `
+update applications set sector = coalesce(sector, client_id), sector_fixed = true where client_id = $1 returning sector`;
 
 const ADD = `
 insert into oidc_records (kind, id, payload, client_id, expires_at)
@@ -171,6 +228,9 @@ type ApplicationRecord = {
   jwksUri: string | null;
   pkceRequired: boolean;
   scopes: string[];
+  sector: string | null;
+  sectorFixed: boolean;
+  registration: string;
   secretHashes: Buffer[];
 };
 
@@ -182,12 +242,18 @@ async function findApplications(core: pg.Pool, clientIds: string[]): Promise<(Ap
   return clientIds.map((clientId) => found.get(clientId) ?? null);
 }
 
-/** Returns for each registrable domain since when it is registered, in Unix seconds, or null. */
-async function registeredSince(core: pg.Pool, domains: string[]): Promise<(number | null)[]> {
-  type Row = { domain: string; since: number };
-  const { rows } = await core.query<Row>({ name: 'oidc-websites', text: REGISTERED_SINCE, values: [[...new Set(domains)]] });
-  const found = new Map(rows.map(({ domain, since }) => [domain, since]));
+/** Returns for each registrable domain its registration, or null. */
+async function findRegistrations(core: pg.Pool, domains: string[]): Promise<(Registration | null)[]> {
+  type Row = Registration & { domain: string };
+  const { rows } = await core.query<Row>({ name: 'oidc-websites', text: REGISTRATIONS, values: [[...new Set(domains)]] });
+  const found = new Map(rows.map((row) => [row.domain, row]));
   return domains.map((domain) => found.get(domain) ?? null);
+}
+
+/** Fixes the sector of an application, and returns it; the client_id of one that was deleted. */
+async function fixSector(core: pg.Pool, clientId: string): Promise<string> {
+  const { rows } = await core.query<{ sector: string }>({ name: 'oidc-fix-sector', text: FIX_SECTOR, values: [clientId] });
+  return rows[0]?.sector ?? clientId;
 }
 
 /** Stores the metadata of a client that registered itself (RFC 7591). */

@@ -7,8 +7,8 @@ import { digest, type SecretKeys } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
 import { acrValuesOf, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { type RegistrationParts, registrationConfiguration, resourceScopesOf } from './client-rules.ts';
-import { clientKindOf, type OpenIdClients } from './clients.ts';
-import { CLAIMS, CONSENT_SECONDS, claimsOf, existingGrant, pairwiseSubject, sectorOf, type WithLocale } from './grants.ts';
+import type { OpenIdClients } from './clients.ts';
+import { CLAIMS, CONSENT_SECONDS, claimsOf, existingGrant, isKnownAt, needsConsent, pairwiseSubject, type WithLocale } from './grants.ts';
 import type { ProviderPages } from './pages.ts';
 import type { RecordsStore } from './store.ts';
 
@@ -87,7 +87,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     // Clients that read the ID token only need the address in it.
     conformIdTokenClaims: false,
     subjectTypes: ['public', 'pairwise'],
-    pairwiseIdentifier: async (_, email, client) => pairwiseSubject(await parts.salt(), sectorOf(client), email),
+    pairwiseIdentifier: async (_, email, client) => pairwiseSubject(await parts.salt(), await parts.clients.sectorOf(client), email),
     responseTypes: ['code'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
     clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
@@ -99,7 +99,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
       claims: (_use, scope) => claimsOf(core, { email, locale: (oidc.entities.Grant as WithLocale | undefined)?.locale }, scope),
     }),
     loadExistingGrant: (ctx) => existingGrant(ctx, parts.store),
-    interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library, publicUrl) },
+    interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library, parts) },
     features: { ...FEATURES, ...registration.features, ...pages.features, resourceIndicators: resourcesOf(publicUrl, library) },
     extraTokenClaims: (_, token) => grantClaimOf(token),
     issueRefreshToken: (_, client, source) =>
@@ -149,25 +149,21 @@ const ALGORITHMS = {
 } as const satisfies Configuration['enabledJWA'];
 
 /** Returns the prompts in the order in which they are checked: select_account, login, consent. */
-function policyOf({ interactionPolicy: { base, Check, Prompt } }: Library, publicUrl: string) {
+function policyOf({ interactionPolicy: { base, Check, Prompt } }: Library, { publicUrl, store }: ConfigurationParts) {
   const policy = base();
   policy.add(new Prompt({ name: 'select_account', requestable: true }), 0);
+  const login = policy.get('login')?.checks;
   const needsPasskey = ({ oidc: { acr, params } }: KoaContextWithOIDC) =>
     asksForPasskey(params?.acr_values, publicUrl) && !isPasskeyAcr(acr);
-  policy.get('login')?.checks.add(new Check('passkey_needed', 'the application accepts only a passkey', 'login_required', needsPasskey));
-  const checks = policy.get('consent')?.checks;
-  checks?.remove('native_client_prompt');
-  checks?.add(new Check('unverified_program', 'the person has to confirm a program on a device', 'interaction_required', isUnverified), 1);
+  login?.add(new Check('passkey_needed', 'the application accepts only a passkey', 'login_required', needsPasskey));
+  // The response is the one without a session, so that a client cannot learn who uses this service.
+  const isUnknown = async (ctx: KoaContextWithOIDC) =>
+    ctx.oidc.promptPending('none') && ctx.oidc.session?.accountId !== undefined && !(await isKnownAt(ctx, store));
+  login?.add(new Check('not_known_here', 'End-User authentication is required', 'login_required', isUnknown), 0);
+  const consent = policy.get('consent')?.checks;
+  consent?.remove('native_client_prompt');
+  consent?.add(new Check('needs_consent', 'the person has to allow the client', 'consent_required', needsConsent), 1);
   return policy;
-}
-
-/**
- * Whether any program on the device could have begun the request in the client's name, so that a remembered consent does not count: a
- * public client without a redirect URI on the web (RFC 8252 §8.6).
- */
-function isUnverified({ oidc: { client, params, result } }: KoaContextWithOIDC): boolean {
-  if (result?.consent || client?.clientAuthMethod !== 'none' || clientKindOf(client.clientId) === 'website') return false;
-  return !String(params?.redirect_uri).startsWith('https://');
 }
 
 /** The service's own resources (RFC 8707), whose access tokens are JWTs (RFC 9068). */

@@ -3,101 +3,189 @@ import type { Client, Grant, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import type { Output } from '../../contract/routes.ts';
-import { isLoopbackRedirectHost } from '../../contract/rules.ts';
+import { hasOwnScheme, isThisMachine } from '../../contract/rules.ts';
 import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest } from '../secrets.ts';
-import { clientKindOf } from './clients.ts';
+import { clientKindOf, type OwnMetadata } from './clients.ts';
 import type { RecordsStore } from './store.ts';
 
-/** The scopes that a registered website gets without consent: its visitor came to be identified by address. */
-const WITHOUT_CONSENT = new Set(['openid', 'email']);
+/** The scopes that a sign-in at a registered website allows: its visitor came to be identified by address. */
+const OF_A_SIGN_IN = ['openid', 'email'];
 
 /** How long a consent is remembered without being given again, and a grant with offline access is kept. */
 export const CONSENT_SECONDS = 400 * 86_400;
 
+/** An authorization request in which a person takes part. */
+export type Interaction = InstanceType<Provider['Interaction']>;
+
+/** Scopes as text, by resource, and those of OpenID Connect. */
+type Scopes = { openid: string | undefined; resources: Record<string, string> };
+
+/** A client as oidc-provider reads it, with what this service adds to its metadata. */
+type KnownClient = Pick<Client, 'clientId' | 'clientAuthMethod'> & OwnMetadata;
+
+/** What a person has allowed a client at one place: no token belongs to it, and nothing else of the client has a `host`. */
+type Consent = { host: string; openid?: { scope: string }; resources: Record<string, string>; registration: string | null };
+
+const NOTHING: Scopes = { openid: undefined, resources: {} };
+
 /**
- * Returns the grant of this browser's session for the client. A new session gets a grant of its own, so that its end does not end what
- * other devices use: with the scopes of the consent that the person gave before, or of a website that needs none. Undefined: consent
- * is needed.
+ * Returns the grant of this browser's session for the client, as far as the person has allowed it at the place of the redirect URI.
+ * A session has a grant of its own, so that its end does not end what other devices use. Undefined: consent is needed.
  */
 export async function existingGrant(ctx: KoaContextWithOIDC, store: RecordsStore): Promise<Grant | undefined> {
   const { session, result, provider, client } = ctx.oidc;
   if (!client || !session?.accountId) return undefined;
-  const grantId = result?.consent?.grantId ?? session.grantIdFor(client.clientId);
-  const known = grantId ? await provider.Grant.find(grantId) : undefined;
   const before = (session as WithLocale).locale;
   const locale = (result as WithLocale | undefined)?.locale ?? before;
   if (locale !== before) Object.assign(session, { locale });
-  if (known?.accountId === session.accountId) return known;
-  const consent = needsNoConsent(ctx, client)
-    ? { openid: ['openid', 'email'].join(' '), resources: {} }
-    : await consentOf(store, session.accountId, client);
-  if (!consent) return undefined;
-  const grant = Object.assign(new provider.Grant({ accountId: session.accountId, clientId: client.clientId }), { locale });
-  if (consent.openid) grant.addOIDCScope(consent.openid);
-  for (const [resource, scope] of Object.entries(consent.resources)) grant.addResourceScope(resource, scope);
-  await grant.save();
-  return grant;
+  const { accountId } = session;
+  const { clientId } = client;
+  const grantId = result?.consent?.grantId ?? session.grantIdFor(clientId);
+  const found = grantId ? await provider.Grant.find(grantId) : undefined;
+  const known = found?.accountId === accountId ? found : undefined;
+  if (known && result?.consent) return known;
+  const allowed = await allowedScopes(ctx, client, accountId, store);
+  const newGrant = () => Object.assign(new provider.Grant({ accountId, clientId }), { locale });
+  if (allowed) {
+    const grant = known ?? newGrant();
+    if (addScopes(grant, allowed) || !known) await grant.save();
+    if (!known) return grant;
+  }
+  // The grant of the session may have more scopes, which were allowed at another place.
+  const restricted = known && Object.assign(newGrant(), { jti: known.jti });
+  if (restricted) addScopes(restricted, allowed ?? NOTHING);
+  return restricted;
 }
 
-function needsNoConsent(ctx: KoaContextWithOIDC, client: Client): boolean {
-  const { requestParamScopes, resourceServers } = ctx.oidc;
-  if (clientKindOf(client.clientId) !== 'website' || Object.keys(resourceServers ?? {}).length > 0) return false;
-  return [...requestParamScopes].every((scope) => WITHOUT_CONSENT.has(scope));
+/** Adds scopes to a grant. Returns whether it had not all of them. */
+function addScopes(grant: Grant, { openid = '', resources }: Scopes): boolean {
+  const before = JSON.stringify([grant.openid, grant.resources]);
+  if (openid) grant.addOIDCScope(openid);
+  for (const [resource, scope] of Object.entries(resources)) grant.addResourceScope(resource, scope);
+  return JSON.stringify([grant.openid, grant.resources]) !== before;
 }
 
-/** An authorization request in which a person takes part. */
-export type Interaction = InstanceType<Provider['Interaction']>;
+/** Returns what counts as allowed in an authorization request without a page, or null. */
+async function allowedScopes(
+  { oidc }: KoaContextWithOIDC,
+  client: KnownClient,
+  email: string,
+  store: RecordsStore,
+): Promise<Scopes | null> {
+  const { result, params } = oidc;
+  const host = placeOf(params?.redirect_uri);
+  if (host === null || isUnverified(client, params?.redirect_uri)) return null;
+  const isWebsite = clientKindOf(client.clientId) === 'website';
+  // A sign-in counts for the client at which it was made.
+  if (isWebsite && result?.login && !oidc.promptPending('consent') && needsOnlySignIn(oidc))
+    return addConsent(store, email, client, host, { openid: OF_A_SIGN_IN.join(' '), resources: {} });
+  if (isWebsite && !client.proven && !result?.login) return null;
+  return consentOf(store, email, client, host);
+}
 
-/** What a person has allowed a client: scopes as text. */
-type Consent = { openid: string | undefined; resources: Record<string, string> };
+function needsOnlySignIn({ requestParamScopes, resourceServers }: KoaContextWithOIDC['oidc']): boolean {
+  return Object.keys(resourceServers ?? {}).length === 0 && [...requestParamScopes].every((scope) => OF_A_SIGN_IN.includes(scope));
+}
 
-/** Returns the id of the record of a consent: one Grant for each person and client that no token belongs to. */
-function consentIdOf(email: string, clientId: string): string {
-  return digest(`consent\n${email}\n${clientId}`).toString('hex');
+/**
+ * Whether any program on the device could have begun the request in the client's name, so that a remembered consent does not count: a
+ * public client without a redirect URI on the web (RFC 8252 §8.6).
+ */
+function isUnverified({ clientId, clientAuthMethod }: KnownClient, redirectUri: unknown): boolean {
+  return clientAuthMethod === 'none' && clientKindOf(clientId) !== 'website' && !String(redirectUri).startsWith('https://');
+}
+
+/**
+ * Returns whether a request without a page tells the client nothing but what it knows: the person has acted at the client and place
+ * before, and the domain of a website is proven.
+ */
+export async function isKnownAt({ oidc }: KoaContextWithOIDC, store: RecordsStore): Promise<boolean> {
+  const { client, session, params } = oidc;
+  const host = placeOf(params?.redirect_uri);
+  if (!client || !session?.accountId || host === null) return false;
+  if (clientKindOf(client.clientId) === 'website' && !(client as OwnMetadata).proven) return false;
+  return (await consentOf(store, session.accountId, client, host)) !== null;
+}
+
+/**
+ * Returns whether the person has to be asked, also where no scope is missing: nothing was allowed yet, a device began the request
+ * (RFC 8628), or any program on the person's device could have.
+ */
+export function needsConsent({ oidc: { client, grant, params, result } }: KoaContextWithOIDC): boolean {
+  if (!client || result?.consent) return false;
+  const isEmpty = !grant?.getOIDCScope() && Object.keys(grant?.resources ?? {}).length === 0;
+  return isEmpty || placeOf(params?.redirect_uri) === null || isUnverified(client, params?.redirect_uri);
+}
+
+/**
+ * Returns for what a consent to a client is remembered, which is what the page shows: the host of a redirect URI, `localhost` for all
+ * loopback hosts, or the scheme of a program with its colon. Null: a device, which has no redirect URI.
+ */
+export function placeOf(redirectUri: unknown): string | null {
+  if (typeof redirectUri !== 'string' || !URL.canParse(redirectUri)) return null;
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (hasOwnScheme(redirectUri)) return protocol;
+  return isThisMachine(hostname) && !hostname.endsWith('.localhost') ? 'localhost' : host;
+}
+
+/** Returns the id of the record of a consent. */
+function consentIdOf(email: string, clientId: string, host: string): string {
+  return digest(`consent\n${email}\n${clientId}\n${host}`).toString('hex');
 }
 
 async function consentOf(
   store: RecordsStore,
   email: string,
-  { clientId, clientIdIssuedAt = 0 }: Pick<Client, 'clientId' | 'clientIdIssuedAt'>,
-): Promise<Consent | null> {
-  const found = await store.find('Grant', consentIdOf(email, clientId));
-  if (!found) return null;
-  const { iat, openid, resources } = found.payload as { iat: number; openid?: { scope?: string }; resources?: Record<string, string> };
-  if (iat < clientIdIssuedAt) return null;
-  return { openid: openid?.scope, resources: resources ?? {} };
+  { clientId, registration }: KnownClient,
+  host: string,
+): Promise<Scopes | null> {
+  const found = await store.find('Grant', consentIdOf(email, clientId, host));
+  const consent = found?.payload as Consent | undefined;
+  // The client may have been registered or activated again, perhaps by someone else.
+  if (!consent || consent.registration !== (registration ?? null)) return null;
+  return { openid: consent.openid?.scope, resources: consent.resources };
 }
 
+/** Remembers what a person allows a client, with what was allowed before. Returns all of it. */
+async function addConsent(store: RecordsStore, email: string, client: KnownClient, host: string, allowed: Scopes): Promise<Scopes> {
+  const { clientId, registration = null } = client;
+  const before = (await consentOf(store, email, client, host)) ?? NOTHING;
+  const resources = { ...before.resources };
+  for (const [resource, scope] of Object.entries(allowed.resources)) resources[resource] = joined(resources[resource], scope);
+  const scope = joined(before.openid, allowed.openid);
+  const consent: Consent = { host, ...(scope && { openid: { scope } }), resources, registration };
+  const columns = { email, clientId, grantId: null, uid: null, userCode: null };
+  await store.upsert('Grant', consentIdOf(email, clientId, host), consent, columns, CONSENT_SECONDS);
+  return { openid: scope, resources };
+}
+
+const joined = (...scopes: (string | undefined)[]) => [...new Set(scopes.flatMap((scope) => scope?.split(' ') ?? []))].join(' ');
+
 /**
- * Grants what an interaction asks for, and remembers it as the person's consent to the client.
+ * Grants what an interaction asks for, and remembers it as the person's consent to the client at the place of its redirect URI.
  * @returns the id of the grant, which has the scopes of this request
  */
 export async function grantConsent(provider: Provider, store: RecordsStore, interaction: Interaction, email: string): Promise<string> {
-  const clientId = String(interaction.params.client_id);
+  const { client_id, redirect_uri } = interaction.params;
+  const clientId = String(client_id);
   const known = interaction.grantId ? await provider.Grant.find(interaction.grantId) : undefined;
   const grant = Object.assign(known ?? new provider.Grant({ accountId: email, clientId }), {
     locale: (interaction.lastSubmission as WithLocale | undefined)?.locale,
   });
-  const details = interaction.prompt.details as {
+  const { missingOIDCScope = [], missingResourceScopes = {} } = interaction.prompt.details as {
     missingOIDCScope?: string[];
-    missingOIDCClaims?: string[];
     missingResourceScopes?: Record<string, string[]>;
   };
-  if (details.missingOIDCScope) grant.addOIDCScope(details.missingOIDCScope);
-  if (details.missingOIDCClaims) grant.addOIDCClaims(details.missingOIDCClaims);
-  for (const [resource, scopes] of Object.entries(details.missingResourceScopes ?? {})) grant.addResourceScope(resource, scopes);
+  const resources = Object.fromEntries(Object.entries(missingResourceScopes).map(([resource, scopes]) => [resource, scopes.join(' ')]));
+  const allowed = { openid: missingOIDCScope.join(' '), resources };
+  addScopes(grant, allowed);
   const grantId = await grant.save();
-  const consent = new provider.Grant({ accountId: email, clientId });
   const client = await provider.Client.find(clientId);
-  const before = client ? await consentOf(store, email, client) : null;
-  for (const scope of [before?.openid, grant.openid?.scope]) if (scope) consent.addOIDCScope(scope);
-  for (const resources of [before?.resources, grant.resources])
-    for (const [resource, scope] of Object.entries(resources ?? {})) consent.addResourceScope(resource, scope);
-  Object.assign(consent, { jti: consentIdOf(email, clientId), expiresIn: CONSENT_SECONDS });
-  await consent.save();
+  const host = placeOf(redirect_uri);
+  if (client && host !== null) await addConsent(store, email, client, host, allowed);
   return grantId;
 }
 
@@ -109,24 +197,12 @@ export const CLAIMS = {
 };
 
 /**
- * Returns the subject identifier of an address at a client (OpenID Connect Core §8.1): different at clients of different hosts, and the
- * same for all clients of one host.
+ * Returns the subject identifier of an address at a client (OpenID Connect Core §8.1).
  * @param salt of the service
+ * @param sector of the client (OpenIdClients.sectorOf)
  */
 export function pairwiseSubject(salt: Buffer, sector: string, email: string): string {
   return createHmac('sha256', salt).update(`${sector}\n${email}`).digest('base64url');
-}
-
-/**
- * Returns the host whose clients see the same subjects: that of the first redirect URI, or the client itself when it is a native one
- * or described itself, because it could name a host of others.
- */
-export function sectorOf({ clientId, redirectUris }: Pick<Client, 'clientId' | 'redirectUris'>): string {
-  const kind = clientKindOf(clientId);
-  if (kind === 'registered' || kind === 'metadata_document') return clientId;
-  const [first] = redirectUris ?? [];
-  const url = first !== undefined && URL.canParse(first) ? new URL(first) : null;
-  return url?.protocol.startsWith('http') && !isLoopbackRedirectHost(url.hostname) ? url.host : clientId;
 }
 
 /**
@@ -181,14 +257,13 @@ export class Connections {
   }
 }
 
-function present({ id, clientId, client, grants, createdAt, lastUsed }: ConnectionRecord): Output<'listConnections'>[number] {
+function present({ id, clientId, name, hosts, grants, createdAt, lastUsed }: ConnectionRecord): Output<'listConnections'>[number] {
   const granted = new Set(grants.flatMap(scopesOf));
-  const host = hostOf(client?.redirectUris[0] ?? clientId);
   return {
     id,
     clientId,
-    name: client?.name || host || clientId,
-    host,
+    name: name || (URL.canParse(clientId) ? new URL(clientId).hostname : clientId),
+    hosts,
     kind: clientKindOf(clientId) ?? 'registered',
     scopes: APPLICATION_SCOPES.filter((scope) => granted.has(scope)),
     createdAt: createdAt.toISOString(),
@@ -198,13 +273,6 @@ function present({ id, clientId, client, grants, createdAt, lastUsed }: Connecti
 
 const scopesOf = ({ openid, resources = {} }: ConnectionRecord['grants'][number]) =>
   [openid?.scope ?? '', ...Object.values(resources)].flatMap((scope) => scope.split(' '));
-
-/** Returns the host of a URL, or the scheme of a native program's; null for a text that is not a URL. */
-function hostOf(uri: string): string | null {
-  if (!URL.canParse(uri)) return null;
-  const { hostname, protocol } = new URL(uri);
-  return hostname || protocol.slice(0, -1);
-}
 
 /** Binds the calls of connections. */
 export function connectionRoutes(connections: Connections): Served[] {
@@ -221,12 +289,9 @@ const LIST = `
 select ${ID} as id, g.client_id as "clientId", min(g.created_at) as "createdAt",
   max(greatest(g.created_at, (select max(t.created_at) from oidc_records t where t.grant_id = g.id))) as "lastUsed",
   array_agg(g.payload) as grants,
-  (select row_to_json(a) from (
-    select name, redirect_uris as "redirectUris" from applications where client_id = g.client_id
-    union all
-    select payload->>'client_name', array(select jsonb_array_elements_text(payload->'redirect_uris')) from oidc_records
-    where kind = 'Client' and id = sha256(convert_to(g.client_id, 'UTF8'))
-  ) a limit 1) as client
+  coalesce(array_agg(distinct g.payload->>'host') filter (where g.payload ? 'host'), '{}') as hosts,
+  coalesce((select name from applications where client_id = g.client_id),
+    (select payload->>'client_name' from oidc_records where kind = 'Client' and id = sha256(convert_to(g.client_id, 'UTF8')))) as name
 from oidc_records g
 where g.email = $1 and g.kind = 'Grant' and (g.expires_at is null or g.expires_at > now())
 group by g.client_id
@@ -239,15 +304,17 @@ tokens as (delete from oidc_records where grant_id in (select id from ended)),
 audit as (insert into audit_log (action, email) select 'connection_revoked', $1 from ended limit 1)
 select 1 from ended limit 1`;
 
-/** What a person granted to one client: the payloads of oidc-provider, and what is known about the client. */
+/** What a person granted to one client: the payloads of grants and consents, and what is known about the client. */
 type ConnectionRecord = {
   id: string;
   clientId: string;
   createdAt: Date;
   lastUsed: Date;
   grants: { openid?: { scope?: string }; resources?: Record<string, string> }[];
+  /** Where it was allowed (placeOf), in alphabetical order. */
+  hosts: string[];
   /** Null: a website, or a client whose metadata are not stored here. */
-  client: { name: string | null; redirectUris: string[] } | null;
+  name: string | null;
 };
 
 /** Returns the clients that a person is connected to, the last used one first. */

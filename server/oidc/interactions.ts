@@ -16,6 +16,7 @@ import type { Conditions } from '../signin/methods.ts';
 import type { InteractionTargets, SignInMethod } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { ACR, AMR, asksForPasskey, isPasskeyAcr } from './authentication.ts';
+import { clientKindOf } from './clients.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { applicationTarget, pageLanguage } from './pages.ts';
@@ -67,7 +68,7 @@ export class Interactions {
     if (!params || !prompt || prompt.name === 'consent') throw new Fault('interaction_ended');
     return {
       clientId: String(params.client_id),
-      redirectUri: await this.#redirectUriOf(params),
+      redirectUri: this.#redirectUriOf(params),
       url: this.#parts.publicUrl + interactionPath(uid),
       tokenHost: Object.fromEntries(METHODS.map((method) => [method, tokenMark(uid, method)])) as Record<SignInMethod, string>,
       conditions: this.#conditionsOf({ params, prompt }),
@@ -127,11 +128,11 @@ export class Interactions {
     return { redirectUrl: decision === 'other_account' ? this.#parts.publicUrl + interactionPath(uid) : interaction.returnTo };
   }
 
-  /** Returns the redirect URI of a request, or the first one of the client for a device, which has none in its request. */
-  async #redirectUriOf({ redirect_uri, client_id }: Interaction['params']): Promise<string> {
+  /** Returns the redirect URI of a request. That of a device has none: it ends on the host of a website, or else at this service. */
+  #redirectUriOf({ redirect_uri, client_id }: Interaction['params']): string {
     if (typeof redirect_uri === 'string') return redirect_uri;
-    const { Client } = await this.#parts.provider();
-    return (await Client.find(String(client_id)))?.redirectUris?.[0] ?? this.#parts.publicUrl;
+    const clientId = String(client_id);
+    return clientKindOf(clientId) === 'website' ? clientId : this.#parts.publicUrl;
   }
 
   /**
@@ -199,8 +200,8 @@ export class Interactions {
     const clientId = String(params.client_id);
     // A client that was removed in the meantime is rejected when the request continues.
     const client = await provider.Client.find(clientId).catch(() => undefined);
-    const redirectUri = params.redirect_uri ?? client?.redirectUris?.[0];
-    const target = applicationTarget({ clientId, clientName: client?.clientName }, redirectUri, uid);
+    const onDevice = params.redirect_uri === undefined;
+    const target = applicationTarget({ clientId, clientName: client?.clientName }, params.redirect_uri, { interaction: uid, onDevice });
     if (prompt.name === 'consent' && session) {
       const consent = { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) } as const;
       return { language, target, authorization: consent };

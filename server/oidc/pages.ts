@@ -4,8 +4,10 @@ import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-p
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
+import { hasOwnScheme } from '../../contract/rules.ts';
 import { redirectHostOf } from '../signin/target.ts';
 import { displayDomainOf } from '../websites/domains.ts';
+import { clientKindOf } from './clients.ts';
 
 /** The context of a request of Koa, on which oidc-provider is built. */
 export type Context = Parameters<Parameters<Provider['use']>[0]>[0];
@@ -89,9 +91,12 @@ export class ProviderPages {
 
   #show(ctx: KoaContextWithOIDC, step: AuthorizationStep, status = 200): void {
     const { client, params } = ctx.oidc;
+    // The one of a request that was rejected may be of anyone.
+    const redirectUri = step.step === 'error' && step.reason === 'redirect_uri' ? undefined : params?.redirect_uri;
+    const onDevice = step.step.startsWith('device_');
     const page: SignInPage = {
       language: pageLanguage(ctx.req, params?.ui_locales),
-      target: client ? applicationTarget(client, params?.redirect_uri ?? client.redirectUris?.[0], '') : { kind: 'portal' },
+      target: client ? applicationTarget(client, redirectUri, { interaction: '', onDevice }) : { kind: 'portal' },
       authorization: step,
     };
     this.#pending.set(ctx.req, { page, status });
@@ -112,15 +117,20 @@ export function pageLanguage(request: IncomingMessage, uiLocales: unknown): Lang
   return languageOf(known);
 }
 
-/** Returns what the sign-in page shows of a client. */
+/**
+ * Returns what the sign-in page shows of a client: of its redirect URIs only the one in use, which for a website is on its own host.
+ * @param request.onDevice a device began it (RFC 8628), without a redirect URI
+ */
 export function applicationTarget(
-  client: Pick<Client, 'clientId' | 'clientName'>,
+  { clientId, clientName = clientId }: Pick<Client, 'clientId' | 'clientName'>,
   redirectUri: unknown,
-  interaction: string,
+  { interaction, onDevice }: { interaction: string; onDevice: boolean },
 ): Extract<SignInBoot['target'], { kind: 'application' }> {
-  const host = redirectHostOf(typeof redirectUri === 'string' ? redirectUri : '');
-  const name = (client.clientName ?? client.clientId).slice(0, MAX_NAME_LENGTH);
-  return { kind: 'application', name, host, displayHost: displayDomainOf(host) || host, interaction };
+  const uri = typeof redirectUri === 'string' ? redirectUri : clientKindOf(clientId) === 'website' ? clientId : '';
+  const host = redirectHostOf(uri);
+  const program = hasOwnScheme(uri) ? 'here' : onDevice ? 'elsewhere' : undefined;
+  const name = clientName.slice(0, MAX_NAME_LENGTH);
+  return { kind: 'application', name, host, displayHost: displayDomainOf(host) || host, ...(program && { program }), interaction };
 }
 
 /** Returns the action and the hidden fields of a form that oidc-provider made. */

@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/errors.ts';
 import type { SignInBoot } from '../../contract/pages.ts';
-import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
+import { hasOwnScheme, isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { inAscii } from '../http/reading.ts';
@@ -228,11 +228,12 @@ function withParameters(url: string, parameters: string): string {
   return `${base}${separator}${parameters}${fragment}`;
 }
 
-/** Returns the host of a redirect URI, the scheme of one without a host (RFC 8252 §7.1), or an empty text for anything else. */
+/** Returns the host of a redirect URI on the web, the scheme of a program (RFC 8252 §7.1), or an empty text for anything else. */
 export function redirectHostOf(redirectUri: string): string {
   if (!URL.canParse(redirectUri)) return '';
-  const { hostname, protocol } = new URL(redirectUri);
-  return hostname || protocol.slice(0, -1);
+  const { host, hostname, protocol } = new URL(redirectUri);
+  if (hasOwnScheme(redirectUri)) return protocol.slice(0, -1);
+  return isLoopbackRedirectHost(hostname) ? hostname : host;
 }
 
 /** A client that may begin a PKCE sign-in: the portal's page, the command line, or a developer's application. */

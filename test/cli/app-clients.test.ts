@@ -124,7 +124,7 @@ describe('connections', () => {
     await addGrant(stage, { email: ann.email, clientId: `https://${host}` });
     expect((await home.run(['connections', 'list'])).stdout).toMatch(new RegExp(`${host}.*see your email address`));
     const [listed] = (await home.run(['connections', 'list', '--json'])).json();
-    expect(Object.keys(listed)).toEqual(['id', 'clientId', 'name', 'host', 'kind', 'scopes', 'createdAt', 'lastUsed']);
+    expect(Object.keys(listed)).toEqual(['id', 'clientId', 'name', 'hosts', 'kind', 'scopes', 'createdAt', 'lastUsed']);
     const refused = await home.run(['connections', 'revoke', host]);
     expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining('--yes')]);
     const revoked = await home.run(['connections', 'revoke', host, '--yes', '--json']);

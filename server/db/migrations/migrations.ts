@@ -9,6 +9,7 @@ import { steps as partitions } from './0014-partitions.ts';
 import { steps as passkeys } from './0016-passkeys.ts';
 import { steps as signInMethods } from './0019-sign-in-methods.ts';
 import { steps as accountGenerations } from './0021-account-generations.ts';
+import { steps as subjectSectors } from './0023-subject-sectors.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -127,4 +128,5 @@ export const migrations: readonly Migration[] = [
   { name: '0020-remembered-keys', steps: rememberedKeysBySelector },
   { name: '0021-account-generations', steps: accountGenerations },
   { name: '0022-mailbox-of-attempts', steps: mailboxOfAttempts },
+  { name: '0023-subject-sectors', steps: subjectSectors },
 ];

@@ -45,14 +45,15 @@ export function Connections() {
 }
 
 function ConnectionRow({ connection, onRevoke }: { connection: Connection; onRevoke: () => void }) {
-  const { name, host, scopes, createdAt, lastUsed } = connection;
+  const { name, hosts, scopes, createdAt, lastUsed } = connection;
+  const places = hosts.length > 0 ? hosts.map(placeText) : ['A program on another device'];
   return (
     <li className="flex flex-wrap items-start gap-x-4 gap-y-1 py-2 pr-2 pl-4 sm:pl-5">
       <div className="min-w-0 grow basis-44 py-1">
         <p className="font-medium wrap-anywhere">
           <bdi>{name}</bdi>
         </p>
-        <p className="text-sm text-muted wrap-anywhere">{host && host !== name ? host : host === null && 'A program on a device'}</p>
+        {places.join() !== name && <p className="text-sm text-muted wrap-anywhere">{places.join(', ')}</p>}
         <ul aria-label={`What ${name} may do`} className="mt-1.5 grid gap-0.5 text-sm">
           {scopes.map((scope) => (
             <li key={scope}>{scopeText(scope)}</li>
@@ -68,6 +69,9 @@ function ConnectionRow({ connection, onRevoke }: { connection: Connection; onRev
     </li>
   );
 }
+
+/** Returns where an application was allowed, as the page shows it. */
+const placeText = (host: string): string => (host.endsWith(':') ? `A program on your device: ${host.slice(0, -1)}` : host);
 
 function RevokeDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const queries = useQueryClient();

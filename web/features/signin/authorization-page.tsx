@@ -66,7 +66,7 @@ function FailureStep({ target, error, description, reason }: { target: Target } 
   const { text, fix } = failures[reason];
   return (
     <Card>
-      <ClientLine target={target} hostKnown={reason !== 'redirect_uri'} />
+      <ClientLine target={target} />
       <PageHeading title={t('auth.oidc_error_title')} />
       <p className="mt-2 text-muted">{t(text)}</p>
       <section className="mt-6 border-t border-line pt-4 text-sm">

@@ -224,11 +224,9 @@ type Application = Extract<SignInBoot['target'], { kind: 'application' }>;
 /** Returns the host of an application; the name of one on a device, which has no host. */
 const hostOf = (target: SignInBoot['target']) => (target.kind === 'application' ? target.displayHost || target.name : '');
 
-/** The application of a step, where it is known. @param hostKnown false: its host is of a redirect URI that was rejected */
-export function ClientLine({ target, hostKnown = true }: { target: SignInBoot['target']; hostKnown?: boolean }) {
-  if (target.kind !== 'application') return null;
-  return <TargetLine target={hostKnown ? target : { ...target, host: '', displayHost: '' }} portalName="" />;
-}
+/** The application of a step, where it is known. */
+export const ClientLine = ({ target }: { target: SignInBoot['target'] }) =>
+  target.kind === 'application' && <TargetLine target={target} portalName="" />;
 
 /** A form that the browser submits with the fields of the service, once. `onSubmit` may prevent it. */
 function ServiceForm({ form, onSubmit, children, ...rest }: { form: BootForm } & ComponentProps<'form'>) {

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
+import { useTranslator } from '../../lib/texts.ts';
 import { Mark, SiteIcon } from '../../ui/icons.tsx';
 
 /** The card around every step. */
@@ -11,21 +12,29 @@ export function Card({ children }: { children: ReactNode }) {
 export const siteNameOf = (target: SignInBoot['target']): string | null =>
   target.kind === 'site' ? (target.name ?? target.displayHost) : null;
 
+const programs = { here: 'auth.oidc_program_here', elsewhere: 'auth.oidc_program_elsewhere' } as const;
+
 /** The website or application that the visitor signs in to. Both choose their own name, so the host stands below. */
 export function TargetLine({ target, portalName }: { target: SignInBoot['target']; portalName: string }) {
+  const { t } = useTranslator();
   const hosts = target.kind === 'portal' || (target.kind !== 'application' && target.host === '') ? null : target;
-  const names = hosts
-    ? [...new Set([hosts.kind === 'unsupported' ? '' : (hosts.name ?? ''), hosts.displayHost, hosts.host])].filter(Boolean)
-    : [portalName];
+  const program = hosts?.kind === 'application' && hosts.program;
+  const [name = portalName, ...others] = new Set(
+    hosts
+      ? [hosts.kind !== 'unsupported' && hosts.name, hosts.displayHost, hosts.host, program && t(programs[program])].filter(
+          (text): text is string => !!text,
+        )
+      : [],
+  );
   const icon = hosts?.kind === 'site' ? hosts : null;
   return (
     <p className="mb-6 flex min-w-0 items-center gap-3 text-sm font-medium">
-      {hosts ? <SiteIcon name={names[0]} iconUrl={icon?.iconUrl ?? null} colored={Boolean(icon?.accent)} /> : <Mark className="size-9" />}
+      {hosts ? <SiteIcon name={name} iconUrl={icon?.iconUrl ?? null} colored={Boolean(icon?.accent)} /> : <Mark className="size-9" />}
       <span className="min-w-0 wrap-anywhere">
-        <bdi>{names[0]}</bdi>
-        {names.slice(1).map((name) => (
-          <span key={name} className="block font-normal text-muted">
-            {name}
+        <bdi>{name}</bdi>
+        {others.map((line) => (
+          <span key={line} className="block font-normal text-muted">
+            {line}
           </span>
         ))}
       </span>
