@@ -272,6 +272,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         core: database.core,
         secretKeys: parts.secretKeys,
         verifier: core.verifier,
+        log: parts.log,
       }),
       ...(verificationIssuer
         ? [emailVerificationIssuerRouter({ issuer: verificationIssuer, cookieSettings, trustProxy, describeError, headers })]

@@ -1,12 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Client, type HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
-import { hasProxy, startProxy } from './proxies.ts';
-import { freshAddress, freshDomain, openLink, registerWebsite, requestEmail, signInDeveloper } from './sign-ins.ts';
-import { freePort } from './waiting.ts';
+import type { Client } from './client.ts';
+import { check, forwardUrlOf, naming, PAGE, signInAtApp } from './forward-auth.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
+import { freshAddress, freshDomain, registerWebsite, signInDeveloper } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
 let service: Service;
@@ -16,19 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-const PAGE = { Accept: 'text/html,application/xhtml+xml' };
-
-/** What a proxy asks for a browser that navigates, with the browser's cookies of the app. */
-const check = (browser: Client, url: string, policy = '', headers: Record<string, string> = PAGE) =>
-  browser.get(`/api/forward-auth${policy}`, { 'X-Original-URL': url, 'X-Original-Method': 'GET', ...headers });
-
-const forwardUrlOf = ({ headers }: HttpResponse) => new URL(headers.location ?? '').searchParams.get('forward_url') ?? '';
-
-/** Requests the email of a sign-in to which the proxy redirected, and opens its link in the same browser. @returns the callback's URL */
-async function signInAt(forwardUrl: string, email = freshAddress(), browser = service.client()): Promise<string> {
-  await requestEmail(browser, email, forwardUrl);
-  return openLink(browser, await stage.mailbox.waitFor(email));
-}
+const signInAt = (forwardUrl: string, email?: string, browser?: Client) =>
+  signInAtApp(stage, { forwardUrl, email, browser: browser ?? service.client() });
 
 describe('the check of a request', () => {
   test('leads a page to the sign-in page, uses the token once, and reports the address from then on', async () => {
@@ -55,7 +41,7 @@ describe('the check of a request', () => {
     const domain = await registerWebsite(service.client());
     const script = await check(service.client(), `https://${domain}/data`, '', { Accept: '*/*' });
     expect([script.status, script.json.code, script.headers.location]).toEqual([401, 'sign_in_needed', undefined]);
-    const post = await check(service.client(), `https://${domain}/`, '', { ...PAGE, 'X-Original-Method': 'POST' });
+    const post = await check(service.client(), `https://${domain}/`, '', { ...PAGE, 'X-Forwarded-Method': 'POST' });
     expect(post.status).toBe(401);
   });
 
@@ -74,7 +60,16 @@ describe('the check of a request', () => {
       expect([allow, refused.status, refused.headers['remote-email']]).toEqual([allow, 403, undefined]);
       expect(refused.text).toContain(`signed in as ${email}`);
     }
-    for (const query of ['?allow=', '?allow=example', '?allow=not%20a%20domain', '?max_age=1', '?max_age=x', '?max_age=99999999']) {
+    for (const query of [
+      '?allow=',
+      '?allow=example',
+      '?allow=not%20a%20domain',
+      '?max_age=1',
+      '?max_age=x',
+      '?max_age=99999999',
+      '?alow=example.com',
+      '?require=passkey',
+    ]) {
       expect([query, (await check(browser, page, query)).status]).toEqual([query, 400]);
     }
   });
@@ -122,69 +117,140 @@ describe('the check of a request', () => {
     expect((await check(browser, page)).status).toBe(302);
   });
 
-  test.each([
-    '',
-    'notes.example',
-    'ftp://notes.example/',
-    'https://user@notes.example/',
-    'https://notes.example:8443/',
-    'http://notes.example/',
-  ])('refuses the original URL %j', async (url) => {
-    const response = await check(service.client(), url);
-    expect(response.status).toBeGreaterThanOrEqual(400);
-    expect(response.status).toBeLessThan(500);
-    expect(response.headers.location).toBeUndefined();
-  });
-});
-
-describe.each(['nginx', 'caddy'] as const)('an app behind %s', (name) => {
-  if (!hasProxy(name)) console.warn(`\n!! The test with ${name} is skipped: on Debian, apt-get install nginx-core caddy\n`);
-  test.skipIf(!hasProxy(name))('gets requests of signed-in visitors only, with their address', async () => {
-    const { app, requests } = await startApp();
-    const port = await freePort();
-    const origin = `http://localhost:${port}`;
-    const end = await startProxy(name, 'guide/forward-auth.md', port, {
-      'allow=example.com,guest@other.example': 'allow=mail.example',
-      '127.0.0.1:3000': `127.0.0.1:${service.port}`,
-      '127.0.0.1:8080': `127.0.0.1:${(app.address() as AddressInfo).port}`,
-      'notes.example.com {': `${origin} {\n\tbind 127.0.0.1`,
+  test('applies max_age at each use of a session, by the clock of the database', async () => {
+    const domain = await registerWebsite(service.client());
+    const page = `https://${domain}/`;
+    const shift = 'const now = Date.now; Date.now = () => now() + 65 * 60_000;';
+    const ahead = await stage.start({
+      PUBLIC_URL: service.url,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}`,
     });
-    try {
-      const browser = new Client(origin);
-      const page = await browser.get('/report?year=1', { ...PAGE, 'Remote-Email': 'boss@mail.example' });
-      expect(page.status).toBe(302);
-      const email = freshAddress();
-      const callback = new URL(await signInAt(forwardUrlOf(page), email));
-      const back = await browser.get(callback.pathname + callback.search, PAGE);
-      expect([back.status, back.headers.location]).toEqual([302, `${origin}/report?year=1`]);
-      expect((await browser.get('/report?year=1', { ...PAGE, 'Remote-Email': 'boss@mail.example' })).text).toBe(`hello ${email}`);
-      const posted = await browser.send('/', { method: 'POST', body: 'a=1', headers: { 'Content-Type': 'text/plain' } });
-      expect(posted.text).toBe(`hello ${email}`);
-      const script = await new Client(origin).get('/data', { Accept: 'application/json' });
-      expect([script.status, script.headers.location]).toEqual([401, undefined]);
-      expect((await browser.get('/_emailauth/sign-out', PAGE)).status).toBe(302);
-      expect((await browser.get('/report', PAGE)).status).toBe(302);
+    const browser = ahead.client();
+    const callback = await signInAt(forwardUrlOf(await check(browser, page)), freshAddress(), browser);
+    expect((await check(browser, callback, '?max_age=2000000')).setCookies.join()).toMatch(
+      /^__Host-emailauth_session=[^;]+; Max-Age=2000000; /,
+    );
+    const status = async (instance: Service, policy: string, headers = PAGE) =>
+      (await check(Object.assign(instance.client(), { cookies: new Map(browser.cookies) }), page, policy, headers)).status;
+    expect([await status(ahead, '?max_age=60'), await status(service, '?max_age=60')]).toEqual([200, 200]);
 
-      const stranger = new Client(origin);
-      const outside = 'stranger@elsewhere.example';
-      const other = new URL(await signInAt(forwardUrlOf(await stranger.get('/', PAGE)), outside));
-      await stranger.get(other.pathname + other.search, PAGE);
-      expect((await stranger.get('/', PAGE)).status).toBe(403);
-      expect(requests).toEqual(['GET /report?year=1', 'POST /']);
-    } finally {
-      await end();
-      app.close();
+    await stage.query(`create function public.now() returns timestamptz stable return pg_catalog.now() + interval '10 minutes'`);
+    const [{ name }] = await stage.query('select current_database() as name');
+    await stage.query(`alter database "${name}" set search_path = public, pg_catalog`);
+    const later = await stage.start({ PUBLIC_URL: service.url });
+    await stage.query(`alter database "${name}" reset search_path`);
+    expect(await status(later, '?max_age=60')).toBe(302);
+    expect(await status(later, '?max_age=60', { Accept: '*/*' })).toBe(401);
+    expect(await status(later, '?max_age=3600')).toBe(200);
+    await Promise.all([ahead.stop(), later.stop()]);
+    await stage.query('drop function public.now()');
+  });
+
+  test('ends sessions when the person signs out everywhere, and when the website erases the visitor', async () => {
+    const owner = await signInDeveloper(stage, service);
+    const { id, domain } = (await owner.client.post('/api/websites', { domain: freshDomain() })).json;
+    const page = `https://${domain}/`;
+    const signIn = async (email: string, browser = service.client()) => {
+      await check(browser, await signInAt(forwardUrlOf(await check(browser, page)), email, browser));
+      expect((await check(browser, page)).headers['remote-email']).toBe(email);
+      return browser;
+    };
+    const person = await signInDeveloper(stage, service);
+    const [signedOut, erased, unchanged] = [await signIn(person.email), await signIn(freshAddress('erased')), await signIn(freshAddress())];
+    expect((await person.client.post('/api/user/sign-out-everywhere')).status).toBe(200);
+    const { 'remote-email': email } = (await check(erased, page)).headers;
+    expect((await owner.client.post(`/api/websites/${id}/visitors/erase`, { email })).status).toBe(200);
+    // Another instance has cached nothing, which lasts up to 30 s.
+    const other = await stage.start({ PUBLIC_URL: service.url });
+    const statuses = [signedOut, erased, unchanged].map(async ({ cookies }) => {
+      return (await check(Object.assign(other.client(), { cookies: new Map(cookies) }), page)).status;
+    });
+    expect(await Promise.all(statuses)).toEqual([302, 302, 200]);
+    signedOut.cookies.clear();
+    const { cookies } = await signIn(person.email, signedOut);
+    expect((await check(Object.assign(other.client(), { cookies }), page)).status).toBe(200);
+    await other.stop();
+  });
+
+  test('accepts a session at the host in the path only, whatever headers name, and logs one of another host', async () => {
+    const [own, other] = [await registerWebsite(service.client()), await registerWebsite(service.client())];
+    const browser = service.client();
+    await check(browser, await signInAt(forwardUrlOf(await check(browser, `https://${other}/`))));
+    expect((await check(browser, `https://${other}/`)).status).toBe(200);
+    const refused = await check(browser, `https://${own}/a`, '', {
+      ...PAGE,
+      ...naming(other),
+      'X-Forwarded-Uri': '/a',
+      'X-Forwarded-Method': 'GET',
+    });
+    expect([refused.status, refused.headers['remote-email']]).toEqual([302, undefined]);
+    expect(forwardUrlOf(refused)).toMatch(`https://${own}/_emailauth/callback?state=`);
+    const lines = () =>
+      service
+        .output()
+        .split('\n')
+        .filter((line) => line.includes(own) && line.includes(other));
+    await waitUntil('the line is written', 30_000, () => lines().length > 0);
+    expect(lines()).toEqual([expect.stringContaining('refused a session of another host')]);
+  });
+
+  test('accepts a callback at the host of its sign-in only', async () => {
+    const domain = await registerWebsite(service.client());
+    const browser = service.client();
+    const callback = new URL(await signInAt(forwardUrlOf(await check(browser, `https://${domain}/`))));
+    await check(browser, `https://www.${domain}/`);
+    const elsewhere = await check(browser, `https://www.${domain}${callback.pathname}${callback.search}`);
+    expect([elsewhere.status, elsewhere.setCookies]).toEqual([403, []]);
+    expect((await check(browser, callback.href)).setCookies.join()).toContain('__Host-emailauth_session=');
+  });
+
+  test('returns to / where the original path is not one of the app', async () => {
+    const domain = await registerWebsite(service.client());
+    const browser = service.client();
+    for (const target of [
+      '//evil.example/',
+      '/\\evil.example',
+      '/a/../b',
+      '/%2e%2e//evil.example',
+      '/a#b',
+      '/a%00',
+      `/${'a'.repeat(5000)}`,
+    ]) {
+      const headers = { ...PAGE, 'X-Forwarded-Uri': target };
+      const callback = await signInAt(forwardUrlOf(await check(browser, `https://${domain}/`, '', headers)));
+      expect([target, (await check(browser, callback)).headers.location]).toEqual([target, `https://${domain}/`]);
+      browser.cookies.clear();
     }
   });
-});
 
-/** Starts the app, which greets the address that its proxy names. */
-async function startApp(): Promise<{ app: Server; requests: string[] }> {
-  const requests: string[] = [];
-  const app = createServer((request, response) => {
-    requests.push(`${request.method} ${request.url}`);
-    response.end(`hello ${request.headers['remote-email']}`);
-  }).listen(0, '127.0.0.1');
-  await once(app, 'listening');
-  return { app, requests };
-}
+  test('gives a path beyond ASCII back percent-encoded', async () => {
+    const domain = await registerWebsite(service.client());
+    const browser = service.client();
+    const headers = { ...PAGE, 'X-Forwarded-Uri': Buffer.from('/žalia?q=ā').toString('latin1') };
+    const callback = await signInAt(forwardUrlOf(await check(browser, `https://${domain}/`, '', headers)));
+    expect((await check(browser, callback)).headers.location).toBe(`https://${domain}/%C5%BEalia?q=%C4%81`);
+  });
+
+  test.each(['', '/', '/nginx', '/nginx/', '/notes.example/more', '/notes.example:8443', '/%ff', '/%', '/$host', '/192.0.2.1'])(
+    'of /api/forward-auth%s names the form that is needed',
+    async (path) => {
+      const headers = { ...PAGE, ...naming('notes.example'), 'X-Forwarded-Uri': '/', 'X-Forwarded-Method': 'GET' };
+      const { status, json, headers: received } = await service.client().get(`/api/forward-auth${path}`, headers);
+      expect([status, json.code, received.location]).toEqual([400, 'bad_request', undefined]);
+      expect(json.error).toContain('/api/forward-auth/notes.example.com');
+      expect(json.error).toContain('/api/forward-auth/nginx/notes.example.com');
+    },
+  );
+
+  test.each(['', 'https://notes.example/', '*', 'notes.example:443'])('refuses the original path %j', async (target) => {
+    const refused = await check(service.client(), 'https://notes.example/', '', { ...PAGE, 'X-Forwarded-Uri': target });
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining('X-Forwarded-Uri')]);
+  });
+
+  test('refuses a loopback host in production', async () => {
+    const inProduction = await stage.start(production);
+    const refused = await check(inProduction.client(), 'http://localhost:4000/');
+    expect([refused.status, refused.json.error]).toEqual([400, expect.stringContaining('has to name the host')]);
+    await inProduction.stop();
+  });
+});

@@ -1,4 +1,5 @@
 import { parse } from 'cookie';
+
 import {
   fromNameFault,
   hasProofText,
@@ -14,6 +15,7 @@ import {
 import { oneLine } from '../diagnostics/check.ts';
 import { searchDocs } from '../docs/search.ts';
 import { deviceLabelOf } from '../server/accounts/browser.ts';
+import { readOriginalRequest } from '../server/forward-auth/original-request.ts';
 import { bearerOf, fieldsOf, isLoopbackHostHeader, networkOf } from '../server/http/reading.ts';
 import { headerText } from '../server/mail/composition.ts';
 import { isRedirectOf, readForwardUrl, withToken } from '../server/signin/target.ts';
@@ -22,6 +24,8 @@ import { type GrowingText, growingCookies, growingFields, growingHeaders } from 
 import { describeLinearTime, growingTexts } from './linear-time.ts';
 
 const headers = growingHeaders.filter(({ header }) => header === 'Accept').map(({ what, text }): GrowingText => [what, text]);
+
+const readPath = (path: string) => readOriginalRequest('notes.example', { headers: { 'x-forwarded-uri': path }, method: 'GET' }, true);
 
 describeLinearTime([
   ['a query or form', fieldsOf, growingFields],
@@ -35,6 +39,7 @@ describeLinearTime([
   ['a domain to register', rootDomainOf, growingTexts],
   ['a forward_url', (text) => readForwardUrl(text, true), growingTexts],
   ['a redirect to a forward_url', (text) => withToken(`https://shop.example/${text}`, 'T'), growingTexts],
+  ['a path of forward authentication', (text) => readPath(`/${text}`), growingTexts],
   ['a redirect_uri', (text) => isRedirectOf({ id: 'x', redirectUris: ['/callback'], kind: 'native' }, text), growingTexts],
   ['a redirect_uri of an application', redirectUriFault, growingTexts],
   ['a name', (text) => [nameFault(text), fromNameFault(text)], growingTexts],

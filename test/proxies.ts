@@ -13,8 +13,9 @@ export type ReverseProxy = 'nginx' | 'caddy';
 export const hasProxy = (name: ReverseProxy) => spawnSync(name, [name === 'nginx' ? '-v' : 'version']).status === 0;
 
 /**
- * Starts a proxy with its configuration in a page of docs/.
+ * Starts a proxy with its configuration in a page of docs/, which has one.
  * @param replacements of the documented texts, by what they replace
+ * @param http2Port for HTTP/2 without TLS. Caddy has it on all ports of its configuration.
  * @returns a function that ends it
  */
 export async function startProxy(
@@ -22,14 +23,16 @@ export async function startProxy(
   page: string,
   port: number,
   replacements: Record<string, string>,
+  http2Port?: number,
 ): Promise<() => Promise<void>> {
   const text = await readFile(join(import.meta.dirname, '../docs', page), 'utf8');
-  const block = new RegExp(`\`\`\`${name === 'caddy' ? 'caddyfile' : name}\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
-  if (!block) throw new Error(`docs/${page} has no configuration of ${name}`);
+  const blocks = [...text.matchAll(new RegExp(`\`\`\`${name === 'caddy' ? 'caddyfile' : name}\n([\\s\\S]*?)\`\`\``, 'g'))];
+  if (blocks.length !== 1) throw new Error(`docs/${page} has ${blocks.length} configurations of ${name}`);
+  const [[, block]] = blocks;
   const documented = Object.entries(replacements).reduce((text, [from, to]) => text.replaceAll(from, to), block);
   const directory = await mkdtemp(join(tmpdir(), `emailauth-${name}-`));
   const file = join(directory, name);
-  await writeFile(file, name === 'nginx' ? nginxFile(directory, port, documented) : `{\n\tadmin off\n\tauto_https off\n}\n${documented}`);
+  await writeFile(file, name === 'nginx' ? nginxFile(directory, port, documented, http2Port) : `${CADDY_OPTIONS}\n${documented}`);
   const args = name === 'nginx' ? ['-c', file, '-e', 'stderr'] : ['run', '--adapter', 'caddyfile', '--config', file];
   const child = spawn(name, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: directory } });
   let output = '';
@@ -48,7 +51,14 @@ export async function startProxy(
   };
 }
 
-const nginxFile = (directory: string, port: number, server: string) => `daemon off; pid ${directory}/pid; worker_processes 1;
+const CADDY_OPTIONS = '{\n\tadmin off\n\tauto_https off\n\tservers {\n\t\tprotocols h1 h2c\n\t}\n}';
+
+const nginxFile = (
+  directory: string,
+  port: number,
+  server: string,
+  http2Port?: number,
+) => `daemon off; pid ${directory}/pid; worker_processes 1;
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 events {}
 http {
@@ -56,6 +66,7 @@ http {
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}
   server {
     listen 127.0.0.1:${port};
+    ${http2Port === undefined ? '' : `listen 127.0.0.1:${http2Port} http2;`}
     ${server}
   }
 }

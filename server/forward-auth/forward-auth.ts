@@ -1,23 +1,22 @@
-import type { IncomingMessage } from 'node:http';
 import { parse, serialize } from 'cookie';
 import { LRUCache } from 'lru-cache';
-import { Fault } from '../../contract/errors.ts';
 import { normalEmail, normalHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
+import type { Log } from '../log.ts';
 import { digest, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
-import { readForwardUrl } from '../signin/target.ts';
 import type { TokenVerifier } from '../signin/verify.ts';
+import { erasureHash, SINCE } from '../visitors/visits.ts';
 import { registrableOf } from '../websites/domains.ts';
+import type { OriginalRequest } from './original-request.ts';
 
 /** The paths that a protected app reserves. */
 const CALLBACK_PATH = '/_emailauth/callback';
 export const SIGN_OUT_PATH = '/_emailauth/sign-out';
 
 const STATE_SECONDS = 1200;
-/** A longer path is not kept: the visitor returns to `/`. */
-const MAX_PATH_LENGTH = 1000;
-const REGISTRATION_MS = 30_000;
-const MAX_REGISTRATIONS = 10_000;
+export const MAX_SESSION_SECONDS = 30 * 86_400;
+const STANDING_MS = 30_000;
+const MAX_STANDINGS = 10_000;
 
 /** Who may open the app, and for how long a sign-in lasts: parameters of the URL in the proxy's configuration. */
 export type Policy = {
@@ -34,27 +33,42 @@ export type Decision =
   | { kind: 'sign_in'; url: string | null; cookies: string[] }
   | { kind: 'refused'; reason: 'not_registered' | 'not_allowed' | 'other_browser'; email?: string };
 
+/** `at`: when the person signed in to the app, by the clock of the database, in Unix milliseconds. */
 type Session = { email: string; host: string; at: number };
-type State = { to: string; browser: string };
+/** `begunBy`: the hash of the browser's value with the host of the app. */
+type State = { to: string; begunBy: string };
 
-const REGISTERED_SINCE = 'select coalesce(moved_at, created_at) as since from websites where domain = $1';
+/**
+ * The time from which sign-ins count: since then, the domain is registered unchanged, the website has not erased the address, and the
+ * person has not signed out everywhere. No row: the domain is not registered. $1 domain, $2 address; empty: none.
+ */
+const STANDING = `
+select now() as now, greatest(${SINCE},
+  (select e.at from website_erasures e where e.website = w.id and e.hash = ${erasureHash('w.id', '$2')}),
+  (select max(l.at) from audit_log l where l.email = $2 and l.client_id is null and l.action = 'signed_out_everywhere'
+    and l.at > now() - interval '${MAX_SESSION_SECONDS} seconds')) as since
+from websites w where w.domain = $1`;
+
+/** What a session of an address at a website depends on, in Unix milliseconds. `clock`: by how much that of the database is ahead. */
+type Standing = { since: number; clock: number };
 
 type Parts = {
   publicUrl: string;
   core: Database['core'];
   secretKeys: SecretKeys;
   verifier: Pick<TokenVerifier, 'verify'>;
+  log: Pick<Log, 'warn'>;
 };
 
 /**
  * Signs visitors in to apps without code of their own: a reverse proxy asks for every request whether it may pass. The session is a
- * signed cookie on the app's host, valid as long as the website is registered unchanged.
+ * signed cookie on the app's host. It says who signed in and when; each use compares that with the policy and the database.
  */
 export class ForwardAuth {
   readonly #parts: Parts;
   readonly #signed: SignedValues<'session' | 'state'>;
-  /** Domain → when it was registered, in Unix milliseconds; null: it is not. */
-  readonly #registrations = new LRUCache<string, { since: number | null }>({ max: MAX_REGISTRATIONS, ttl: REGISTRATION_MS });
+  /** By domain and address; null: the domain is not registered. */
+  readonly #standings = new LRUCache<string, { standing: Standing | null }>({ max: MAX_STANDINGS, ttl: STANDING_MS });
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -67,69 +81,86 @@ export class ForwardAuth {
    * @throws Fault rate_limited when too many tokens were invalid
    */
   async decide(original: OriginalRequest, cookies: SessionCookies, policy: Policy, clientAddress: string): Promise<Decision> {
-    const since = await this.#registeredSince(original.host);
-    if (since === null) return { kind: 'refused', reason: 'not_registered' };
-    const { pathname, searchParams } = new URL(original.origin + original.path);
-    if (pathname === CALLBACK_PATH) {
-      const to = this.#destinationOf(searchParams.get('state'), cookies.browser);
-      if (to === null) return { kind: 'refused', reason: 'other_browser' };
-      return this.#finish(original, cookies, policy, { to, token: searchParams.get('token') ?? '', clientAddress });
-    }
-    if (pathname === SIGN_OUT_PATH) return { kind: 'redirect', url: `${original.origin}/`, cookies: [cookies.sessionHeader(null, 0)] };
-    const session = this.#sessionOf(cookies.session);
-    if (session?.host !== original.host || session.at < since) return this.#signIn(original, cookies);
+    const session = this.#sessionOf(cookies.session, original.host);
+    const standing = await this.#standingOf(original.hostname, session?.email ?? '');
+    if (standing === null) return { kind: 'refused', reason: 'not_registered' };
+    if (original.path === CALLBACK_PATH) return this.#finish(original, cookies, policy, clientAddress);
+    if (original.path === SIGN_OUT_PATH) return { kind: 'redirect', url: `${original.origin}/`, cookies: [cookies.sessionHeader(null, 0)] };
+    if (session === null || !isCurrent(session, standing, policy)) return this.#signIn(original, cookies);
     const { email } = session;
     return isAllowed(email, policy) ? { kind: 'allowed', email } : { kind: 'refused', reason: 'not_allowed', email };
   }
 
-  #signIn({ origin, path, isNavigation }: OriginalRequest, cookies: SessionCookies): Decision {
+  #signIn({ origin, host, returnPath, isNavigation }: OriginalRequest, cookies: SessionCookies): Decision {
     if (!isNavigation) return { kind: 'sign_in', url: null, cookies: [] };
     const { browser, header } = cookies.keepBrowser();
-    const to = path.length > MAX_PATH_LENGTH ? '/' : path;
-    const state = this.#signed.sign('state', JSON.stringify({ to, browser: digest(browser).toString('base64url') }), STATE_SECONDS);
-    const forwardUrl = `${origin}${CALLBACK_PATH}?state=${state}`;
+    const begun: State = { to: returnPath, begunBy: beginnerOf(browser, host) };
+    const forwardUrl = `${origin}${CALLBACK_PATH}?state=${this.#signed.sign('state', JSON.stringify(begun), STATE_SECONDS)}`;
     return { kind: 'sign_in', url: `${this.#parts.publicUrl}/auth?${new URLSearchParams({ forward_url: forwardUrl })}`, cookies: [header] };
   }
 
-  /** Returns the path to which a sign-in returns, or null when it did not begin in this browser: an attacker could have begun it. */
-  #destinationOf(signed: string | null, browser: string | undefined): string | null {
+  /** Returns the path to which a sign-in returns, or null when it did not begin in this browser at this app: an attacker could have begun it. */
+  #destinationOf(signed: string | null, browser: string | undefined, host: string): string | null {
     const text = this.#signed.verify('state', signed);
     if (text === null || !browser) return null;
-    const state: State = JSON.parse(text);
-    return digest(browser).toString('base64url') === state.browser ? state.to : null;
+    const { to, begunBy }: State = JSON.parse(text);
+    return begunBy === beginnerOf(browser, host) ? to : null;
   }
 
   async #finish(
-    { origin, host }: OriginalRequest,
+    { origin, host, hostname, query }: OriginalRequest,
     cookies: SessionCookies,
     { maxAgeSeconds }: Policy,
-    { to, token, clientAddress }: { to: string; token: string; clientAddress: string },
+    clientAddress: string,
   ): Promise<Decision> {
+    const to = this.#destinationOf(query.get('state'), cookies.browser, host);
+    if (to === null) return { kind: 'refused', reason: 'other_browser' };
+    const clock = (await this.#readStanding(hostname, ''))?.clock ?? 0;
+    const verification = { token: query.get('token') ?? '', domain: hostname };
+    const { email } = await this.#parts.verifier.verify(verification, { clientAddress, header: () => undefined });
     const url = origin + to;
-    const { email } = await this.#parts.verifier.verify({ token, domain: host }, { clientAddress, header: () => undefined });
     // A reload of this URL brings a used token: the page to which it leads decides.
     if (email === null) return { kind: 'redirect', url, cookies: [] };
-    const session = this.#signed.sign('session', JSON.stringify({ email, host, at: Date.now() } satisfies Session), maxAgeSeconds);
-    return { kind: 'redirect', url, cookies: [cookies.sessionHeader(session, maxAgeSeconds)] };
+    const session: Session = { email, host, at: Date.now() + clock };
+    // How long it lasts is decided at each use.
+    const signed = this.#signed.sign('session', JSON.stringify(session), MAX_SESSION_SECONDS);
+    return { kind: 'redirect', url, cookies: [cookies.sessionHeader(signed, maxAgeSeconds)] };
   }
 
-  #sessionOf(signed: string | undefined): Session | null {
+  /** Returns the session of a cookie. One of another host is logged: browsers send the cookie to its own host only, apart from ports. */
+  #sessionOf(signed: string | undefined, host: string): Session | null {
     const text = this.#signed.verify('session', signed);
-    return text === null ? null : JSON.parse(text);
+    if (text === null) return null;
+    const session: Session = JSON.parse(text);
+    if (session.host === host) return session;
+    this.#parts.log.warn({ host, sessionHost: session.host }, 'forward authentication refused a session of another host');
+    return null;
   }
 
-  /** Returns when the website of a host was registered, up to 30 s late, or null. */
-  async #registeredSince(host: string): Promise<number | null> {
-    const domain = registrableOf(host);
-    if (!domain) return null;
-    const known = this.#registrations.get(domain);
-    if (known) return known.since;
-    const query = { name: 'forward-auth-registered', text: REGISTERED_SINCE, values: [domain] };
-    const [row] = (await this.#parts.core.query<{ since: Date }>(query)).rows;
-    const since = row?.since.getTime() ?? null;
-    this.#registrations.set(domain, { since });
-    return since;
+  /** Returns what a session depends on, up to 30 s late; null when the website is not registered. */
+  async #standingOf(hostname: string, email: string): Promise<Standing | null> {
+    const key = `${hostname} ${email}`;
+    const known = this.#standings.get(key);
+    if (known) return known.standing;
+    const standing = await this.#readStanding(hostname, email);
+    this.#standings.set(key, { standing });
+    return standing;
   }
+
+  async #readStanding(hostname: string, email: string): Promise<Standing | null> {
+    const domain = registrableOf(hostname);
+    if (!domain) return null;
+    const query = { name: 'forward-auth-standing', text: STANDING, values: [domain, email] };
+    const [row] = (await this.#parts.core.query<{ now: Date; since: Date }>(query)).rows;
+    return row ? { since: row.since.getTime(), clock: row.now.getTime() - Date.now() } : null;
+  }
+}
+
+const beginnerOf = (browser: string, host: string) => digest(`${browser} ${host}`).toString('base64url');
+
+/** Returns whether a session is as young as the policy demands, and began after everything that ends it. */
+function isCurrent({ at }: Session, { since, clock }: Standing, { maxAgeSeconds }: Policy): boolean {
+  return at >= since && at + maxAgeSeconds * 1000 > Date.now() + clock;
 }
 
 function isAllowed(email: string, { allow }: Policy): boolean {
@@ -140,38 +171,6 @@ function isAllowed(email: string, { allow }: Policy): boolean {
 export function readAllowed(entries: readonly string[]): string[] | null {
   const normal = entries.map((entry) => (entry.includes('@') ? normalEmail(entry) : normalHost(entry)));
   return normal.includes(null) ? null : (normal as string[]);
-}
-
-/** The request of a browser that a proxy asks about. */
-type OriginalRequest = {
-  /** Serialized, such as `https://notes.example`. */
-  origin: string;
-  /** `hostname` of the URL. */
-  host: string;
-  /** Path and query. */
-  path: string;
-  /** A browser navigates, so that it can be redirected to the sign-in page. */
-  isNavigation: boolean;
-};
-
-/**
- * Reads the URL from `X-Original-URL`, which other proxies on the way do not overwrite, or else from `X-Forwarded-Proto`,
- * `X-Forwarded-Host` and `X-Forwarded-Uri`, which Caddy and Traefik send.
- * @param local local mode: http and any port are allowed on loopback hosts
- * @throws Fault bad_request, bad_forward_url
- */
-export function readOriginalRequest({ headers, method }: IncomingMessage, local: boolean): OriginalRequest {
-  const header = (name: string) => headers[name]?.toString() ?? '';
-  const text = header('x-original-url') || `${header('x-forwarded-proto')}://${header('x-forwarded-host')}${header('x-forwarded-uri')}`;
-  if (!/^https?:\/\/[^/]/.test(text) || !URL.canParse(text)) {
-    const message = 'The proxy has to send the URL of the original request as X-Original-URL, or as X-Forwarded-Proto, -Host and -Uri.';
-    throw new Fault('bad_request', { message });
-  }
-  const { origin, pathname, search } = new URL(text);
-  const { host } = readForwardUrl(`${origin}/`, local);
-  const originalMethod = header('x-original-method') || header('x-forwarded-method') || method;
-  const isNavigation = originalMethod === 'GET' && header('accept').includes('text/html');
-  return { origin, host, path: pathname + search, isNavigation };
 }
 
 const BROWSER_SECONDS = 3600;

@@ -4,12 +4,13 @@ import { clientAddressOf, queryOf } from '../http/reading.ts';
 import {
   type Decision,
   ForwardAuth,
+  MAX_SESSION_SECONDS,
   type Policy,
   readAllowed,
-  readOriginalRequest,
   SessionCookies,
   SIGN_OUT_PATH,
 } from './forward-auth.ts';
+import { readOriginalRequest } from './original-request.ts';
 
 type Parts = ConstructorParameters<typeof ForwardAuth>[0] & {
   local: boolean;
@@ -19,36 +20,39 @@ type Parts = ConstructorParameters<typeof ForwardAuth>[0] & {
 };
 
 const DEFAULT_MAX_AGE_SECONDS = 86_400;
-const MAX_MAX_AGE_SECONDS = 30 * 86_400;
+const MIN_MAX_AGE_SECONDS = 60;
 
 /**
- * Forward authentication. `/api/forward-auth` is for Caddy and Traefik, which pass every response but 2xx on to the browser, and for the
- * reserved paths of an app. `/api/forward-auth/nginx` is for `auth_request` of nginx, which accepts only 2xx, 401 and 403: its
+ * Forward authentication. `/api/forward-auth/HOST` is for Caddy and Traefik, which pass every response but 2xx on to the browser, and for
+ * the reserved paths of an app. `/api/forward-auth/nginx/HOST` is for `auth_request` of nginx, which accepts only 2xx, 401 and 403: its
  * configuration turns a 401 with a Location into a redirect.
  */
 export function forwardAuthRouter({ local, trustProxy, headers, ...parts }: Parts): Router {
   const auth = new ForwardAuth(parts);
   const router = Router();
-  const respond = async (request: Request, response: Response, redirectStatus: 302 | 401) => {
-    const original = readOriginalRequest(request, local);
+  router.all(/^\/api\/forward-auth(?:\/|$)/, async (request, response) => {
+    const [, nginx, app = ''] = /^\/api\/forward-auth(\/nginx)?(?:\/(.*))?$/.exec(request.path) ?? [];
+    const original = readOriginalRequest(app, request, local);
     const cookies = new SessionCookies(request.headers.cookie, original);
     const decision = await auth.decide(original, cookies, policyOf(request), clientAddressOf(request, trustProxy));
-    send(response.set(headers), decision, original.host, redirectStatus);
-  };
-  router.all('/api/forward-auth', (request, response) => respond(request, response, 302));
-  router.all('/api/forward-auth/nginx', (request, response) => respond(request, response, 401));
+    send(response.set(headers), decision, original.host, nginx ? 401 : 302);
+  });
   return router;
 }
 
 /** @throws Fault bad_request, so that a mistake in the configuration lets no one in */
 function policyOf(request: Request): Policy {
-  const { allow, max_age } = queryOf(request);
+  const { allow, max_age, ...others } = queryOf(request);
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new Fault('bad_request', { field: other, message: 'The parameters are allow and max_age.' });
   const allowed = allow === undefined ? null : readAllowed([allow].flat().flatMap((entry) => entry.split(',')));
   if (allow !== undefined && !allowed?.length)
     throw new Fault('bad_request', { field: 'allow', message: 'allow has to be a list of email addresses and domains.' });
   const maxAgeSeconds = max_age === undefined ? DEFAULT_MAX_AGE_SECONDS : Number(max_age);
-  if (!Number.isInteger(maxAgeSeconds) || maxAgeSeconds < 60 || maxAgeSeconds > MAX_MAX_AGE_SECONDS)
-    throw new Fault('bad_request', { field: 'max_age', message: `max_age has to be 60 to ${MAX_MAX_AGE_SECONDS} seconds.` });
+  if (!Number.isInteger(maxAgeSeconds) || maxAgeSeconds < MIN_MAX_AGE_SECONDS || maxAgeSeconds > MAX_SESSION_SECONDS) {
+    const message = `max_age has to be ${MIN_MAX_AGE_SECONDS} to ${MAX_SESSION_SECONDS} seconds.`;
+    throw new Fault('bad_request', { field: 'max_age', message });
+  }
   return { allow: allowed, maxAgeSeconds };
 }
 
