@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -108,8 +107,11 @@ function declaresNoBody({ headers }: IncomingMessage): boolean {
 /** Returns whether the body of a request is empty. Waits for the first bytes of one that is sent in chunks, and consumes none. */
 export async function isBodyEmpty(request: IncomingMessage): Promise<boolean> {
   if (request.headers['transfer-encoding'] === undefined) return declaresNoBody(request);
-  // Whoever reads the body reports that the request was aborted.
-  await once(request, 'readable').catch(() => {});
+  await new Promise<void>((resolve) => {
+    for (const event of ['readable', 'end', 'error', 'close']) request.once(event, () => resolve());
+    if (request.destroyed) resolve();
+  });
+  // Whoever reads the body of an aborted request reports that.
   return request.readableLength === 0 && !request.errored;
 }
 

@@ -160,7 +160,7 @@ function createOpenIdListener(parts: ListenerParts): OpenIdListener {
       // Every URL that the provider makes is one of PUBLIC_URL.
       Object.assign(request.headers, forwarded);
       // Some programs name a type for a body that they do not send.
-      if (await isBodyEmpty(request)) delete request.headers['content-type'];
+      if (request.headers['content-type'] && (await isBodyEmpty(request))) delete request.headers['content-type'];
       // Of an aborted request, which is not readable, oidc-provider would warn that its body was parsed before.
       Object.defineProperty(request, 'readable', { value: true });
       for (const [header, value] of Object.entries(headersAt[name] ?? headers)) response.setHeader(header, value);
