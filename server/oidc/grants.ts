@@ -148,7 +148,7 @@ export async function claimsOf(
     email,
     email_verified: true,
     ...(name && { name }),
-    // Apps take it as the name of an account, so that it is unique and nobody can choose it; without `email` it shows no address.
+    // Apps take it as the name of an account, so that it is unique; without `email` it shows no address.
     ...(profile && { preferred_username: scopes.includes('email') ? email : subject }),
     ...(profile && locale && { locale }),
   };
