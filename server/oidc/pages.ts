@@ -45,13 +45,16 @@ export class ProviderPages {
     return described;
   }
 
-  /** Responds to a request that failed in the service or was refused by it: to a browser with a page, else as RFC 6749 §5.2 says. */
-  showFailure(ctx: Context, error: unknown): void {
+  /**
+   * Responds to a request that failed in the service or was refused by it.
+   * @param asPage with a page; else as RFC 6749 §5.2 says
+   */
+  showFailure(ctx: Context, error: unknown, asPage = ctx.accepts('json', 'html') === 'html'): void {
     const { fault, body } = this.describe(ctx, error);
     const { code, status, retryAfter, message } = fault;
     ctx.set(errorHeaders(fault));
     ctx.status = status;
-    if (ctx.accepts('json', 'html') !== 'html') {
+    if (!asPage) {
       this.#pending.delete(ctx.req);
       ctx.respond = true;
       ctx.body = { error: oauthCodeOf(fault), error_description: message, reference: body.reference };
@@ -82,7 +85,7 @@ export class ProviderPages {
   }
 
   readonly renderError: Configuration['renderError'] = (ctx, { error, error_description }, cause) => {
-    if (error === 'server_error') return this.showFailure(ctx, cause);
+    if (error === 'server_error') return this.showFailure(ctx, cause, true);
     const { client, route } = ctx.oidc;
     const reason = error === 'invalid_client' ? 'client' : error === 'invalid_redirect_uri' ? 'redirect_uri' : 'other';
     // The browser has no session, another one than the page that it shows, or a form that was posted before.
@@ -105,7 +108,7 @@ export class ProviderPages {
         if (failure !== undefined) return this.#show(ctx, { step: 'device_code', form: formOf(form), userCode, failure });
         // oidc-provider has put the secret of another form into the session, and fails to store it for a browser that had no session.
         if (ctx.oidc.session?.exp === undefined) Object.assign(ctx.oidc.session ?? {}, { touched: false });
-        if (error && out?.error === 'server_error') this.showFailure(ctx, error);
+        if (error && out?.error === 'server_error') this.showFailure(ctx, error, true);
         else this.#show(ctx, { step: 'expired' }, Math.max(ctx.status, 400));
       },
       userCodeConfirmSource: (ctx, form, _client, _info, userCode) => {
