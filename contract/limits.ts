@@ -135,7 +135,11 @@ export const RATE_LIMITS = {
       'tokens of the Email Verification Protocol from one network address that verify no address; above it, emails are sent instead',
   },
   wrong_user_codes: { points: 20, duration: 3600, description: 'wrong codes of devices from one network address; IPv6 by /48' },
-  rejected_tokens: { points: 60, duration: 60, description: 'rejected OAuth token requests from one network address' },
+  rejected_tokens: {
+    points: 60,
+    duration: 60,
+    description: 'rejected requests at the OAuth token, introspection and revocation endpoints from one network address',
+  },
   authorization_requests: {
     points: 300,
     duration: 60,

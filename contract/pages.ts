@@ -171,7 +171,7 @@ export type AuthorizationStep =
   /** A request that cannot be returned to its client. `error`: of RFC 6749 §4.1.2.1; `description`: for its developer, in English. */
   | { step: 'error'; error: string; description: string | null; reason: 'client' | 'redirect_uri' | 'other' }
   /** GET /oauth/device: a form post of `fields` and `user_code`. `userCode`: what was entered, or the device's link contains. */
-  | { step: 'device_code'; form: BootForm; userCode: string | null; failure: 'unknown' | 'expired' | 'used' | 'aborted' | 'failed' | null }
+  | { step: 'device_code'; form: BootForm; userCode: string | null; failure: 'unknown' | 'expired' | 'used' | 'aborted' | null }
   /** The device shows `userCode`: a form post of `fields`, with `abort=yes` to refuse. */
   | { step: 'device_confirm'; form: BootForm; userCode: string }
   | { step: 'device_done' }

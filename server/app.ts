@@ -2,9 +2,10 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { Fault } from '../contract/errors.ts';
 import { type Route, routes } from '../contract/routes.ts';
+import { ANY_ORIGIN, preflightHeaders } from './http/cors.ts';
 import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
-import { type Listener, preflightHeaders, type Served } from './http/invoke.ts';
-import { requireReadable } from './http/reading.ts';
+import type { Listener, Served } from './http/invoke.ts';
+import { pathOf, requireReadable, toOriginForm } from './http/reading.ts';
 import { beginRequest, type RequestRecord, requestIdOf, runTraced, timesOf } from './http/request-record.ts';
 import { tracing } from './metrics/metrics.ts';
 import type { OpenIdListener } from './oidc/oidc.ts';
@@ -47,9 +48,8 @@ export function createApp(parts: AppParts): RequestListener {
   app.use(((error, request, response, _next) => fail(request, response, error)) satisfies ErrorRequestHandler);
 
   const handle = (request: IncomingMessage, response: ServerResponse, record: RequestRecord) => {
-    const url = request.url ?? '';
-    const at = url.indexOf('?');
-    const path = at < 0 ? url : url.slice(0, at);
+    toOriginForm(request);
+    const path = pathOf(request);
     try {
       requireReadable(request);
     } catch (error) {
@@ -60,10 +60,11 @@ export function createApp(parts: AppParts): RequestListener {
     // The listener of a call writes it itself: with a header that was set before, Node.js writes the others more slowly.
     if (!route?.isCall) response.setHeader('X-Request-Id', record.id);
     const listener = route?.listener ?? parts.formAt(request.method, path);
-    if (!listener && parts.openId.handles(path)) {
-      // The provider handles a bounded number of first two parts; what follows may be an identifier.
+    const endpoint = listener ? null : parts.openId.endpointAt(path);
+    if (endpoint) {
+      // What follows the first two parts may be an identifier.
       record.times = timesOf(request.method, path.split('/', 3).join('/'));
-      return void parts.openId.handle(request, response, path).catch((error) => fail(request, response, error, true));
+      return void parts.openId.handle(request, response, endpoint).catch((error) => fail(request, response, error, true));
     }
     if (!listener) return app(request, response);
     if (!route) record.times = timesOf(request.method, 'sign-in form');
@@ -97,7 +98,10 @@ function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
     if (path === route.path) direct.set(`${route.method} ${path}`, { listener, times: timesOf(route.method, path), isCall: true });
     else app.route(path)[expressMethods[route.method]]((request, response) => listener(request, response, request.params));
   }
-  app.options(routes.verifyToken.path, (_, response) => void response.writeHead(204, { ...headers, ...preflightHeaders }).end());
+  app.options(routes.verifyToken.path, (request, response) => {
+    const allowed = preflightHeaders(request, 'GET, POST', 'Content-Type, Idempotency-Key');
+    response.writeHead(204, { ...headers, ...ANY_ORIGIN, ...allowed }).end();
+  });
   // Not app.all, which adds a handler for each of 35 methods.
   for (const [path, allowed] of methods) app.route(path).all(refuseMethod(allowed));
   // Express handles OPTIONS itself.

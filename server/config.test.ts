@@ -32,6 +32,14 @@ test.each([
   ['PASSKEY_ORIGINS', 'https://192.0.2.1'],
   ['PASSKEY_ORIGINS', 'https://a.example,,https://b.example'],
   ['PASSKEY_ORIGINS', Array.from({ length: 6 }, (_, n) => `https://login-${n}.example`).join(',')],
+  ['MCP_ORIGINS', 'https://inspector.example/'],
+  ['MCP_ORIGINS', 'https://inspector.example/app'],
+  ['MCP_ORIGINS', 'http://inspector.example'],
+  ['MCP_ORIGINS', 'https://INSPECTOR.example'],
+  ['MCP_ORIGINS', 'inspector.example'],
+  ['MCP_ORIGINS', 'null'],
+  ['MCP_ORIGINS', '*'],
+  ['MCP_ORIGINS', 'https://a.example,,https://b.example'],
   ['PASSKEY_RP_ID', 'https://auth.example'],
   ['PASSKEY_RP_ID', 'Auth.Example'],
   ['PASSKEY_RP_ID', '192.0.2.1'],
@@ -43,6 +51,14 @@ test('reads the origins and the RP ID of passkeys', () => {
   const set = { PASSKEY_ORIGINS: 'https://login.example.net, http://localhost:3001', PASSKEY_RP_ID: 'auth.example.com' };
   expect(read(set).passkeys).toEqual({ rpId: 'auth.example.com', origins: ['https://login.example.net', 'http://localhost:3001'] });
   expect(read().passkeys).toEqual({ rpId: null, origins: [] });
+});
+
+test('reads the origins whose pages may call /mcp', () => {
+  const set = { MCP_ORIGINS: 'https://inspector.example, http://localhost:6274,http://127.0.0.1:6274' };
+  expect(read(set).mcpOrigins).toEqual(['https://inspector.example', 'http://localhost:6274', 'http://127.0.0.1:6274']);
+  expect(read().mcpOrigins).toEqual([]);
+  expect(read(production).mcpOrigins).toBeNull();
+  expect(read({ ...production, ...set }).mcpOrigins).toHaveLength(3);
 });
 
 test('starts in local mode without settings', () => {

@@ -61,6 +61,8 @@ export type Config = {
   evp: { originTrialToken: string | null } | null;
   /** The RP ID of passkeys (null: the host of PUBLIC_URL), and the other origins that may use those of this host. */
   passkeys: { rpId: string | null; origins: string[] };
+  /** Origins whose pages may call /mcp and register OAuth clients. Null: all. */
+  mcpOrigins: string[] | null;
   /** DNS servers for domain proofs and the Email Verification Protocol, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
   /** Domains for whose addresses the service issues email verification tokens. Empty: it is no issuer. */
@@ -138,6 +140,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
     evp: (values.EVP ?? (production ? 'off' : 'on')) === 'on' ? { originTrialToken: values.EVP_ORIGIN_TRIAL_TOKEN ?? null } : null,
     passkeys: { rpId: values.PASSKEY_RP_ID ?? null, origins: values.PASSKEY_ORIGINS ?? [] },
+    mcpOrigins: values.MCP_ORIGINS ?? (production ? null : []),
     dnsServers: values.DNS_SERVERS ?? null,
     issuerDomains: new Set(values.EVP_ISSUER_DOMAINS),
   };

@@ -248,6 +248,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       }),
       mcpRouter({
         publicUrl,
+        origins: config.mcpOrigins,
         trustProxy,
         version: VERSION,
         clientOf: createDirectClient(served, invokeSettings),
@@ -263,7 +264,6 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         openApi,
         report: (error, requestId) => describeError(error, 'mcp', requestId).body.reference ?? '',
       }),
-      wellKnownRouter({ publicUrl, passkeyOrigins: config.passkeys.origins, headers }),
       forwardAuthRouter({
         publicUrl,
         local,
@@ -277,6 +277,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       ...(verificationIssuer
         ? [emailVerificationIssuerRouter({ issuer: verificationIssuer, cookieSettings, trustProxy, describeError, headers })]
         : []),
+      wellKnownRouter({ publicUrl, passkeyOrigins: config.passkeys.origins, headers }),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
       ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),

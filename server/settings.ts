@@ -143,6 +143,15 @@ export const settings = {
       `give at most ${MAX_RELATED_ORIGINS} origins such as https://login.example.net, separated by commas`,
     )
     .describe('other origins that may use the passkeys of this host (Related Origin Requests) · unset: none'),
+  MCP_ORIGINS: z
+    .string()
+    .transform((text) => text.split(',').map((origin) => origin.trim()))
+    .refine((origins) => origins.every(isCallingOrigin), {
+      error: 'give origins such as https://inspector.example or http://localhost:6274, separated by commas',
+    })
+    .describe(
+      'origins whose pages may call /mcp with a bearer token, and register OAuth clients · unset: all in production, none in local mode',
+    ),
   DNS_SERVERS: z
     .string()
     .transform((text) => text.split(',').map((server) => server.trim()))
@@ -224,11 +233,14 @@ function isDomainName(text: string): boolean {
 }
 
 /** Returns whether a text is an origin as browsers write it, over https or of this machine. */
-function isRelatedOrigin(text: string): boolean {
+function isCallingOrigin(text: string): boolean {
   if (!isOrigin(text) || new URL(text).origin !== text) return false;
   const { protocol, hostname } = new URL(text);
-  return isDomainName(hostname) && (protocol === 'https:' || isThisMachine(hostname));
+  return protocol === 'https:' || isThisMachine(hostname);
 }
+
+/** Returns whether a text is an origin that may use the passkeys of another host. */
+const isRelatedOrigin = (text: string): boolean => isCallingOrigin(text) && isDomainName(new URL(text).hostname);
 
 /** Returns whether a text is one address, or `Name <address>`. */
 export function isSender(text: string): boolean {

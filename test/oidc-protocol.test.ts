@@ -286,7 +286,7 @@ test('the scope profile has the name of an account and the language of the sign-
   const again = await begin(browser, { clientId, scope: 'openid profile' });
   const userinfo = (await exchangeCode(browser, again, answerOf(again.response).code)).json.access_token;
   const claims = (await browser.get('/oauth/userinfo', { Authorization: `Bearer ${userinfo}` })).json;
-  expect(claims).toEqual({ sub: expect.any(String), name: 'Ann Smith', locale: 'lv' });
+  expect(claims).toEqual({ sub: expect.any(String), name: 'Ann Smith', locale: 'lv', preferred_username: claims.sub });
 });
 
 test('while the database does not respond, requests get 503 with a reference that is in the log', async () => {
@@ -310,6 +310,6 @@ test('while the database does not respond, requests get 503 with a reference tha
   expect(token.headers['retry-after']).toBeTruthy();
   await waitUntil('the log has the reference', 10_000, async () => service.output().includes(token.json.reference) || 'no line');
   expect(page.response.status).toBe(503);
-  expect(bootOf(page.response).authorization).toMatchObject({ step: 'error', error: 'server_error' });
+  expect(bootOf(page.response).error).toMatchObject({ code: 'unavailable', reference: expect.any(String) });
   await locked;
 });

@@ -5,6 +5,7 @@ import type { Access } from '../../contract/endpoints.ts';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
 import { type Output, type Parsed, type Route, type RouteName, type Routes, routes } from '../../contract/routes.ts';
 import { type CookieSettings, type Cookies, cookiesOf } from './cookies.ts';
+import { ANY_ORIGIN } from './cors.ts';
 import { type Challenge, challengeFor, type DescribedError, type DescribeError, sendError } from './errors.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
 import { clientAddressOf, queryOf, readBody } from './reading.ts';
@@ -221,7 +222,11 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
     const route: Route = routes[served.name];
     const oauth = route.oauth === true;
     const isQuery = route.method === 'GET' || route.method === 'DELETE';
-    const successHeaders = { ...headers, 'Content-Type': 'application/json; charset=utf-8', ...(route.access === 'any-origin' && CORS) };
+    const successHeaders = {
+      ...headers,
+      'Content-Type': 'application/json; charset=utf-8',
+      ...(route.access === 'any-origin' && ANY_ORIGIN),
+    };
     return async (request, response, pathParams) => {
       const cookies = cookiesOf(request, response, settings.cookieSettings);
       const requestId = requestIdOf(request);
@@ -250,14 +255,3 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
     };
   };
 }
-
-/** Pages of other origins may verify their tokens, without cookies. */
-const CORS = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
-
-/** Headers of the response to a CORS preflight of an `any-origin` route. */
-export const preflightHeaders = {
-  ...CORS,
-  'Access-Control-Allow-Methods': 'GET, POST',
-  'Access-Control-Allow-Headers': 'Content-Type, Idempotency-Key',
-  'Access-Control-Max-Age': '86400',
-};

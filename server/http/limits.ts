@@ -20,7 +20,7 @@ const MESSAGES = {
   invitations: 'Too many invitations today. Please wait until tomorrow.',
   uploads: 'Too many icon uploads. Please wait a little.',
   logo_checks: 'Too many changes of a logo URL. Please wait a little.',
-  rejected_tokens: 'Too many rejected token requests from your network. Please wait a minute.',
+  rejected_tokens: 'Too many rejected requests about tokens from your network. Please wait a minute.',
   failed_passkeys: 'Too many rejected passkeys from your network. Please wait a minute, or sign in by email.',
   issued_tokens: 'Too many email verification tokens for this address. Please wait a little.',
   failed_issuances: 'Too many refused token requests from your network. Please wait a minute.',

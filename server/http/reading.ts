@@ -21,6 +21,27 @@ const LIST_HEADERS = [
   'x-forwarded-for',
 ] as const;
 
+/** A request target in absolute form: its authority, and the path with the query. */
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(.*)$/is;
+
+/**
+ * Changes a request target in absolute form to origin form, and Host to its authority (RFC 9112 §3.2.2), so that the same path is read
+ * everywhere. Call it before anything reads them.
+ */
+export function toOriginForm(request: IncomingMessage): void {
+  const [, authority, target] = ABSOLUTE_FORM.exec(request.url ?? '') ?? [];
+  if (authority === undefined) return;
+  // A request without Host stays one, which is refused.
+  if (request.headers.host !== undefined) request.headers.host = authority;
+  request.url = target.startsWith('/') ? target : `/${target}`;
+}
+
+/** Returns the path of a request as it was sent, without the query. */
+export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+  const at = url.indexOf('?');
+  return at < 0 ? url : url.slice(0, at);
+}
+
 /**
  * Refuses a request without Host (RFC 9112 §3.2), and one with more than MAX_INPUT_ITEMS query parameters, cookies or entries of one
  * list header. Call it before anything parses them, because libraries take quadratic time for some lists.
@@ -77,15 +98,28 @@ export const inAscii = (url: string): string => url.replace(/[^\x21-\x7e]+/g, en
 export async function readBody(request: IncomingMessage, allowForm: boolean): Promise<Record<string, unknown>> {
   const type = request.headers['content-type']?.split(';')[0].trim().toLowerCase();
   const isForm = allowForm && type === 'application/x-www-form-urlencoded';
-  const isEmpty =
-    request.headers['content-length'] === '0' ||
-    (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined);
+  const isEmpty = declaresNoBody(request);
   if (type !== 'application/json' && !isForm && !(isEmpty && type === undefined)) throw new Fault('unsupported_media_type');
   if (isEmpty) return {};
   const text = await readText(request);
   if (!isForm) return parseObject(text);
   requireFewItems('form fields', text, '&');
   return fieldsOf(text);
+}
+
+function declaresNoBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+}
+
+/** Returns whether the body of a request is empty. Waits for the first bytes of one that is sent in chunks, and consumes none. */
+export async function isBodyEmpty(request: IncomingMessage): Promise<boolean> {
+  if (request.headers['transfer-encoding'] === undefined) return declaresNoBody(request);
+  await new Promise<void>((resolve) => {
+    for (const event of ['readable', 'end', 'error', 'close']) request.once(event, () => resolve());
+    if (request.destroyed) resolve();
+  });
+  // Whoever reads the body of an aborted request reports that.
+  return request.readableLength === 0 && !request.errored;
 }
 
 /** Returns the body of a request as text. @throws Fault too_large, bad_request */

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthInfo, McpServer } from '@modelcontextprotocol/server';
+import accepts from 'accepts';
 import { Router } from 'express';
 import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
+import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../http/cors.ts';
 import { challengeFor, challengeOf, type DescribeError } from '../http/errors.ts';
 import type { DirectCaller, Identity } from '../http/invoke.ts';
 import { requireOwnOrigin } from '../http/protection.ts';
@@ -15,6 +17,8 @@ type Refusal = { status: number; message: string; headers?: Record<string, strin
 
 type Parts = {
   publicUrl: string;
+  /** Whose pages may call, besides those of this service. */
+  origins: AllowedOrigins;
   trustProxy: number;
   version: string;
   describeError: DescribeError;
@@ -50,9 +54,13 @@ export function mcpRouter(parts: Parts): Router {
   const router = Router();
   let handler: ReturnType<typeof openHandler> | undefined;
   router.all('/mcp', async (request, response) => {
-    for (const [name, value] of Object.entries(parts.headers)) response.setHeader(name, value);
-    const caller = refuseForeignRequest(request, parts.publicUrl) ?? (await admit(request, parts));
+    const { origins, headers } = parts;
+    for (const [name, value] of Object.entries({ ...headers, ...corsHeaders(request, origins) })) response.setHeader(name, value);
+    const refusal = refuseForeignRequest(request, parts);
+    if (!refusal && isPreflight(request, origins)) return void response.writeHead(204, preflightHeaders(request, METHODS)).end();
+    const caller = refusal ?? refuseMethod(request) ?? (await admit(request, parts));
     if ('status' in caller) return refuse(response, caller);
+    acceptBoth(request);
     const auth: AuthInfo = { token: '', clientId: '', scopes: [], extra: { caller } };
     handler ??= openHandler(parts).catch((error) => {
       handler = undefined;
@@ -65,23 +73,36 @@ export function mcpRouter(parts: Parts): Router {
   return router;
 }
 
+/** The methods that clients in pages try. All except POST get the response 405, which they expect of a server without sessions. */
+const METHODS = 'POST, GET, DELETE';
+
 /**
- * Returns why a request cannot come from an MCP client, or null. A foreign Host header means DNS rebinding, a foreign Origin a page
- * elsewhere (MCP, Streamable HTTP, "Security Warning").
+ * Returns why a request may not reach the MCP server, or null. A foreign Host header means DNS rebinding, a foreign Origin a page
+ * elsewhere (MCP, Streamable HTTP, "Security Warning"): where it is allowed, only a bearer token decides what it may do.
  */
-function refuseForeignRequest(request: IncomingMessage, publicUrl: string): Refusal | null {
+function refuseForeignRequest(request: IncomingMessage, { publicUrl, origins }: Parts): Refusal | null {
   const { host } = request.headers;
   // The port is not compared, because it may differ outside of a container.
   if (!isLoopbackHostHeader(host) && host?.toLowerCase().replace(/:\d+$/, '') !== new URL(publicUrl).hostname) {
     return { status: 403, message: `The Host header is wrong. Call ${publicUrl}/mcp; a proxy in front must pass the Host header on.` };
   }
   try {
-    requireOwnOrigin(request, 'anyone', new Set([publicUrl]));
+    if (origins !== null) requireOwnOrigin(request, 'anyone', new Set([publicUrl, ...origins]));
   } catch {
-    return { status: 403, message: 'Pages of other origins may not call this. Call it from a program, without an Origin header.' };
+    const message = 'Pages of this origin may not call this. Call it from a program, or add the origin to the setting MCP_ORIGINS.';
+    return { status: 403, message };
   }
-  if (request.method === 'POST') return null;
+  return null;
+}
+
+function refuseMethod({ method }: IncomingMessage): Refusal | null {
+  if (method === 'POST') return null;
   return { status: 405, message: 'This MCP server has no sessions: send each message by POST.', headers: { Allow: 'POST' } };
+}
+
+/** Lets a request accept event streams too, without which the SDK refuses it. Every response is JSON. */
+function acceptBoth(request: IncomingMessage): void {
+  if (accepts(request).type('json')) request.headers.accept = 'application/json, text/event-stream';
 }
 
 /**

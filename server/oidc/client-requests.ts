@@ -11,7 +11,8 @@ import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
 import { clientKindOf } from './clients.ts';
-import type { Context, ProviderPages } from './pages.ts';
+import { type Endpoint, endpointAt } from './endpoints.ts';
+import type { ProviderPages } from './pages.ts';
 
 /** The events of oidc-provider that report a rejected request. */
 const EVENTS = [
@@ -123,9 +124,9 @@ async function addRefusal(core: Database['core'], clientId: string, error: strin
 }
 
 type LimitParts = {
-  pages: Pick<ProviderPages, 'showError' | 'isWrongUserCode'>;
+  pages: Pick<ProviderPages, 'isWrongUserCode'>;
   clientAddressOf(request: IncomingMessage): string;
-  /** Counts a rejected token request for its network, in all instances together. @throws Fault rate_limited */
+  /** Counts a rejected request about a token for its network, in all instances together. @throws Fault rate_limited */
   countRejected(clientAddress: string): Promise<void>;
   /** @throws Fault rate_limited when this process has seen too many wrong user codes of a network */
   refuseUserCodes(clientAddress: string): void;
@@ -136,62 +137,45 @@ type LimitParts = {
 };
 
 /** The endpoints that store a record for each request, from anyone. */
-const STARTS = new Set(['/oauth/authorize', '/oauth/par', '/oauth/device/authorize']);
-const TOKEN = '/oauth/token';
-const DEVICE = '/oauth/device';
+const STARTS: ReadonlySet<unknown> = new Set<Endpoint['name']>(['authorization', 'pushed_authorization_request', 'device_authorization']);
+/** The endpoints at which tokens and secrets of clients could be guessed. */
+const CREDENTIALS: ReadonlySet<unknown> = new Set<Endpoint['name']>(['token', 'introspection', 'revocation']);
 /** What a device that polls gets while its person has not decided. */
 const WAITING = new Set(['authorization_pending', 'slow_down']);
 
 /**
- * Limits the authorization requests of a network, its rejected token requests and its wrong user codes (RFC 8628 §5.1). A token
- * request that succeeds is never limited.
+ * Limits the authorization requests of a network, its rejected requests about tokens and its wrong user codes (RFC 8628 §5.1). A
+ * request about a token that succeeds is never limited.
  */
 export function limitRequests(provider: Provider, parts: LimitParts): void {
-  const { pages, clientAddressOf, countRejected, limitFactor } = parts;
+  const { clientAddressOf, countRejected, limitFactor } = parts;
   const { points, duration } = RATE_LIMITS.authorization_requests;
   // Counted by each process, without a query, because the limit protects only the storage.
   const starts = new RateLimiterMemory({ points: points * limitFactor, duration });
   provider.use(async (ctx, next) => {
-    if (!STARTS.has(ctx.path)) return next();
+    if (ctx.method === 'OPTIONS' || !STARTS.has(endpointAt(ctx.path)?.name)) return next();
     const seconds = await starts.consume(clientAddressOf(ctx.req)).then(
       () => 0,
       ({ msBeforeNext }) => Math.max(1, Math.ceil(msBeforeNext / 1000)),
     );
     if (seconds === 0) return next();
-    refuse(ctx, seconds, 'Too many authorization requests from your network. Please wait a little.');
-    if (ctx.method === 'GET' && ctx.accepts('json', 'html') === 'html') pages.showError(ctx, 'temporarily_unavailable', 429);
+    const message = 'Too many authorization requests from your network. Please wait a little.';
+    throw new Fault('rate_limited', { message, retryAfter: seconds });
   });
   provider.use(async (ctx, next) => {
     await next();
-    if (ctx.path !== TOKEN || ctx.status < 400 || ctx.status >= 500 || WAITING.has(Object(ctx.body).error)) return;
-    try {
-      await countRejected(clientAddressOf(ctx.req));
-    } catch (error) {
-      if (!(error instanceof Fault) || error.code !== 'rate_limited') throw error;
-      refuse(ctx, error.retryAfter ?? 1, error.message);
-    }
+    const isRejected = ctx.status >= 400 && ctx.status < 500 && !WAITING.has(Object(ctx.body).error);
+    if (isRejected && CREDENTIALS.has(endpointAt(ctx.path)?.name)) await countRejected(clientAddressOf(ctx.req));
   });
   limitUserCodes(provider, parts);
 }
 
 function limitUserCodes(provider: Provider, { pages, clientAddressOf, refuseUserCodes, countWrongUserCode }: LimitParts): void {
   provider.use(async (ctx, next) => {
-    if (ctx.path !== DEVICE || ctx.method !== 'POST') return next();
+    if (ctx.method !== 'POST' || endpointAt(ctx.path)?.name !== 'code_verification') return next();
     const address = clientAddressOf(ctx.req);
-    try {
-      refuseUserCodes(address);
-      await next();
-      if (pages.isWrongUserCode(ctx.req)) await countWrongUserCode(address);
-    } catch (error) {
-      if (!(error instanceof Fault) || error.code !== 'rate_limited') throw error;
-      refuse(ctx, error.retryAfter ?? 1, error.message);
-      pages.showError(ctx, 'temporarily_unavailable', 429);
-    }
+    refuseUserCodes(address);
+    await next();
+    if (pages.isWrongUserCode(ctx.req)) await countWrongUserCode(address);
   });
-}
-
-function refuse(ctx: Context, seconds: number, message: string): void {
-  ctx.status = 429;
-  ctx.set('Retry-After', String(seconds));
-  ctx.body = { error: 'temporarily_unavailable', error_description: message };
 }

@@ -6,6 +6,7 @@ import { IDENTITY_SCOPES, RESOURCE_SCOPES, type ResourceScope } from '../../cont
 import { oneLine } from '../../diagnostics/check.ts';
 import { isRedirectOf } from '../signin/target.ts';
 import { clientKindOf, isSecretOf, newRegisteredId, OWN_METADATA, type OwnMetadata } from './clients.ts';
+import { endpointAt } from './endpoints.ts';
 
 const MAX_NAME_LENGTH = 60;
 const MAX_URIS = 10;
@@ -111,7 +112,6 @@ export type RegistrationParts = {
   fetch: NonNullable<Configuration['fetch']>;
 };
 
-const REGISTER_PATH = '/oauth/register';
 /** How long a client ID metadata document is kept, in seconds, whatever its headers say. */
 const DOCUMENT_SECONDS = { min: 60, max: 86_400 };
 
@@ -141,20 +141,10 @@ export function registrationConfiguration({ count, local, fetch }: RegistrationP
   } satisfies Configuration;
 }
 
-/** Refuses registrations above the limit of their network with 429. */
+/** Refuses registrations above the limit of their network. */
 export function limitRegistrations(provider: Provider, { count }: RegistrationParts): void {
-  provider.use(async (context, next) => {
-    const { method, path } = context;
-    if (method !== 'POST' || path !== REGISTER_PATH) return next();
-    try {
-      await count('client_registrations', context.req);
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      context.status = error.status;
-      context.set('Retry-After', String(error.retryAfter));
-      context.body = { error: 'temporarily_unavailable', error_description: error.message };
-      return;
-    }
+  provider.use(async ({ method, path, req }, next) => {
+    if (method === 'POST' && endpointAt(path)?.name === 'registration') await count('client_registrations', req);
     return next();
   });
 }

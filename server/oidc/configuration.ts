@@ -2,14 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Client, Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
 import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
-import { resourceUri } from '../http/errors.ts';
 import { digest, type SecretKeys } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
 import { acrValuesOf, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { type RegistrationParts, registrationConfiguration, resourceScopesOf } from './client-rules.ts';
 import type { OpenIdClients } from './clients.ts';
+import { interactionPath, PATHS } from './endpoints.ts';
 import { CLAIMS, CONSENT_SECONDS, claimsOf, existingGrant, isKnownAt, needsConsent, pairwiseSubject, type WithLocale } from './grants.ts';
 import type { ProviderPages } from './pages.ts';
+import { PROMPTS, resourcesOf } from './parameters.ts';
 import type { RecordsStore } from './store.ts';
 
 const MINUTE = 60;
@@ -59,13 +60,12 @@ export const cookieNames = (secure: boolean) => ({
   resume: secure ? '__Secure-oidc_resume' : 'oidc_resume',
 });
 
-/** The path of the page of an interaction. */
-export const interactionPath = (uid: string) => `/oauth/interaction/${uid}`;
-
 /** Returns the configuration of oidc-provider. */
 export function configurationOf(parts: ConfigurationParts, library: Library, jwks: JWKS): Configuration {
   const { publicUrl, secure, core, pages } = parts;
   const registration = registrationConfiguration(parts.registration, library.errors);
+  const subjectOf = async (email: string, client: Client) =>
+    pairwiseSubject(await parts.salt(), await parts.clients.sectorOf(client), email);
   const cookie = { httpOnly: true, sameSite: 'lax', path: '/', signed: false, secure } as const;
   return {
     ...registration,
@@ -79,7 +79,8 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
       deviceOf: parts.deviceOf,
     }),
     jwks,
-    routes: ROUTES,
+    routes: PATHS,
+    discovery: { prompt_values_supported: PROMPTS },
     cookies: { names: cookieNames(secure), long: cookie, short: { ...cookie, path: undefined }, keys: [] },
     scopes: [...IDENTITY_SCOPES],
     claims: CLAIMS,
@@ -87,7 +88,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     // Clients that read the ID token only need the address in it.
     conformIdTokenClaims: false,
     subjectTypes: ['public', 'pairwise'],
-    pairwiseIdentifier: async (_, email, client) => pairwiseSubject(await parts.salt(), await parts.clients.sectorOf(client), email),
+    pairwiseIdentifier: (_, email, client) => subjectOf(email, client),
     responseTypes: ['code'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
     clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
@@ -96,11 +97,15 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     pkce: { required: ({ oidc }, client) => client.pkce_optional !== true || !oidc.params?.nonce },
     findAccount: ({ oidc }, email) => ({
       accountId: email,
-      claims: (_use, scope) => claimsOf(core, { email, locale: (oidc.entities.Grant as WithLocale | undefined)?.locale }, scope),
+      claims: async (_use, scope) => {
+        const { Client: client, Grant: grant } = oidc.entities;
+        const subject = client ? await subjectOf(email, client) : '';
+        return claimsOf(core, { email, subject, locale: (grant as WithLocale | undefined)?.locale }, scope);
+      },
     }),
     loadExistingGrant: (ctx) => existingGrant(ctx, parts.store),
     interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library, parts) },
-    features: { ...FEATURES, ...registration.features, ...pages.features, resourceIndicators: resourcesOf(publicUrl, library) },
+    features: { ...FEATURES, ...registration.features, ...pages.features, resourceIndicators: resourceConfiguration(publicUrl, library) },
     extraTokenClaims: (_, token) => grantClaimOf(token),
     issueRefreshToken: (_, client, source) =>
       client.grantTypeAllowed('refresh_token') && (source.scopes.has('offline_access') || isForResource(source)),
@@ -115,20 +120,6 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
       client.redirectUris?.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin) ?? false,
   };
 }
-
-const ROUTES = {
-  authorization: '/oauth/authorize',
-  token: '/oauth/token',
-  jwks: '/oauth/jwks',
-  userinfo: '/oauth/userinfo',
-  introspection: '/oauth/introspect',
-  revocation: '/oauth/revoke',
-  end_session: '/oauth/logout',
-  code_verification: '/oauth/device',
-  device_authorization: '/oauth/device/authorize',
-  pushed_authorization_request: '/oauth/par',
-  registration: '/oauth/register',
-};
 
 /** Whether a client asks about a token of its own, or revokes one (RFC 7662 §2.1, RFC 7009 §2.1). */
 const isOwnToken = (_ctx: KoaContextWithOIDC, client: Client, token: { clientId?: string | undefined }) =>
@@ -167,12 +158,13 @@ function policyOf({ interactionPolicy: { base, Check, Prompt } }: Library, { pub
 }
 
 /** The service's own resources (RFC 8707), whose access tokens are JWTs (RFC 9068). */
-function resourcesOf(publicUrl: string, { errors }: Library) {
-  const resources = new Set([resourceUri(publicUrl, 'mcp'), resourceUri(publicUrl, 'api')]);
+function resourceConfiguration(publicUrl: string, { errors }: Library) {
+  const resources = resourcesOf(publicUrl);
   return {
     enabled: true,
     getResourceServerInfo: (_ctx: KoaContextWithOIDC, resource: string, client: Client) => {
-      if (!resources.has(resource)) throw new errors.InvalidTarget(`the resources are ${[...resources].join(' and ')}`);
+      if (!resources.includes(resource))
+        throw new errors.InvalidTarget(`the resource must be ${resources.join(' for the MCP server, or ')} for the API`);
       return {
         scope: resourceScopesOf(client).join(' '),
         audience: resource,

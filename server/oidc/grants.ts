@@ -193,7 +193,7 @@ export async function grantConsent(provider: Provider, store: RecordsStore, inte
 export const CLAIMS = {
   openid: ['sub', 'auth_time', 'acr', 'amr'],
   email: ['email', 'email_verified'],
-  profile: ['name', 'locale'],
+  profile: ['name', 'preferred_username', 'locale'],
 };
 
 /**
@@ -208,16 +208,26 @@ export function pairwiseSubject(salt: Buffer, sector: string, email: string): st
 /**
  * Returns the claims of a person that the scopes permit.
  * @param core for the name of an account, which only the scope `profile` needs
+ * @param person.subject at the client
  * @param person.locale the language of the sign-in
  */
 export async function claimsOf(
   core: Database['core'],
-  { email, locale }: { email: string; locale: string | undefined },
+  { email, subject, locale }: { email: string; subject: string; locale: string | undefined },
   scope: string,
 ): Promise<Record<string, unknown> & { sub: string }> {
-  const profile = scope.split(' ').includes('profile');
+  const scopes = scope.split(' ');
+  const profile = scopes.includes('profile');
   const name = profile ? await nameOf(core, email) : null;
-  return { sub: email, email, email_verified: true, ...(name && { name }), ...(profile && locale && { locale }) };
+  return {
+    sub: email,
+    email,
+    email_verified: true,
+    ...(name && { name }),
+    // Apps take it as the name of an account, so that it is unique; without `email` it shows no address.
+    ...(profile && { preferred_username: scopes.includes('email') ? email : subject }),
+    ...(profile && locale && { locale }),
+  };
 }
 
 /** A session or grant of oidc-provider, which also keeps the language in which its person signed in. */

@@ -1,17 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
-import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { JWK, Provider } from 'oidc-provider';
+import { Fault } from '../../contract/errors.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import { isThisMachine } from '../../contract/rules.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
-import { type DescribeError, FIRST_SCOPES } from '../http/errors.ts';
+import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../http/cors.ts';
+import { type DescribeError, sendError } from '../http/errors.ts';
 import { type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
-import { clientAddressOf, siteOfNetwork } from '../http/reading.ts';
-import { requestIdOf } from '../http/request-record.ts';
+import { clientAddressOf, isBodyEmpty, readText, siteOfNetwork } from '../http/reading.ts';
 import type { Log } from '../log.ts';
 import { digest, isRandomSecret, type SecretKeys } from '../secrets.ts';
 import { createGuardedFetch, isPublicAddress } from '../websites/guarded-fetch.ts';
@@ -19,10 +20,12 @@ import { ClientRequestRecorder, limitRequests } from './client-requests.ts';
 import { applyClientRules, limitRegistrations, type RegistrationParts } from './client-rules.ts';
 import { OpenIdClients } from './clients.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
+import { type Endpoint, endpointAt } from './endpoints.ts';
 import { keepLocale } from './grants.ts';
 import { Interactions, type ReadSteps } from './interactions.ts';
 import type { ProviderKeys } from './keys.ts';
 import { type Context, ProviderPages } from './pages.ts';
+import { applyParameterRules } from './parameters.ts';
 import { RecordsStore } from './store.ts';
 
 type Parts = {
@@ -59,7 +62,7 @@ export function createOpenId(parts: Parts): OpenId {
   };
   const store = new RecordsStore(core);
   const clients = new OpenIdClients({ core, local: mode === 'local' });
-  const pages = new ProviderPages(sendPage);
+  const pages = new ProviderPages(sendPage, parts.describeError);
   const local = mode === 'local';
   const usesSystemLookup = (host: string) => local && isThisMachine(host);
   const dns = openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup });
@@ -99,7 +102,14 @@ export function createOpenId(parts: Parts): OpenId {
     attemptOf: (request) => cookieOf(request, 'attempt'),
     readSteps: parts.readSteps,
   });
-  const listener = createOpenIdListener({ publicUrl, interactions, pages, headers, serving: () => provider.current() });
+  const listener = createOpenIdListener({
+    publicUrl,
+    origins: config.mcpOrigins,
+    interactions,
+    pages,
+    headers,
+    serving: () => provider.current(),
+  });
   return { provider, clients, interactions, listener };
 }
 
@@ -110,6 +120,8 @@ export function openIdRoutes({ interactions }: OpenId): Served[] {
 
 type ListenerParts = {
   publicUrl: string;
+  /** Whose pages may register clients. */
+  origins: AllowedOrigins;
   serving(): Promise<Serving>;
   interactions: Interactions;
   pages: ProviderPages;
@@ -117,17 +129,14 @@ type ListenerParts = {
   headers: Record<string, string>;
 };
 
-const METADATA = /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/;
-const ENDPOINTS = /^\/oauth\/(?:authorize|token|jwks|userinfo|introspect|revoke|logout|device|par|register)(?:\/|$)/;
-const INTERACTION = /^\/oauth\/interaction\/([A-Za-z0-9_-]{21,64})$/;
 const CONTENT_POLICY = "default-src 'none'; script-src 'none'; base-uri 'none'; frame-ancestors 'none'";
-const CACHED = /^\/(?:\.well-known\/|oauth\/jwks$)/;
 
 /** The requests of OpenID Connect and OAuth. */
 export type OpenIdListener = {
-  /** Whether a path is one of the provider's. */
-  handles(path: string): boolean;
-  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
+  /** Returns the endpoint of the provider at a path, or null. */
+  endpointAt(path: string): Endpoint | null;
+  /** Handles a request at an endpoint. @throws Fault method_not_allowed */
+  handle(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Promise<void>;
 };
 
 /** Returns the listener of the endpoints of the provider, and of the pages of its interactions. */
@@ -135,39 +144,49 @@ function createOpenIdListener(parts: ListenerParts): OpenIdListener {
   const { protocol, host } = new URL(parts.publicUrl);
   // The hash of the script of a page that submits a form is added to script-src by oidc-provider.
   const headers = { ...parts.headers, 'Content-Security-Policy': CONTENT_POLICY };
+  const cached = { ...headers, 'Cache-Control': 'public, max-age=300', 'Cross-Origin-Resource-Policy': 'cross-origin' };
+  const headersAt = { discovery: cached, jwks: cached } as Record<string, Record<string, string>>;
   const forwarded = { 'x-forwarded-proto': protocol.slice(0, -1), 'x-forwarded-host': host };
   return {
-    handles: (path) => ENDPOINTS.test(path) || METADATA.test(path) || INTERACTION.test(path),
-    handle: async (request, response, path) => {
-      const uid = INTERACTION.exec(path)?.[1];
-      if (uid && !(await parts.interactions.open(request, response, uid))) return;
+    endpointAt,
+    handle: async (request, response, { name, methods, uid }) => {
+      if (!methods.includes(request.method ?? '')) {
+        response.setHeader('Allow', methods.join(', '));
+        throw new Fault('method_not_allowed');
+      }
+      if (name === 'registration' && respondToPage(request, response, parts)) return;
+      if (name === 'interaction' && !(await parts.interactions.open(request, response, uid ?? ''))) return;
       const { handle } = await parts.serving();
       // Every URL that the provider makes is one of PUBLIC_URL.
       Object.assign(request.headers, forwarded);
-      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-      if (CACHED.test(path)) {
-        response.setHeader('Cache-Control', 'public, max-age=300');
-        // Public, and read by browsers in the name of a website (server/email-verification).
-        response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-      }
+      // Some programs name a type for a body that they do not send.
+      if (request.headers['content-type'] && (await isBodyEmpty(request))) delete request.headers['content-type'];
+      // Of an aborted request, which is not readable, oidc-provider would warn that its body was parsed before.
+      Object.defineProperty(request, 'readable', { value: true });
+      for (const [header, value] of Object.entries(headersAt[name] ?? headers)) response.setHeader(header, value);
       await handle(request, response);
       parts.pages.sendPending(request, response);
     },
   };
 }
 
+/** Sets the headers by which a page of another origin may register a client, and responds to its preflight, which oidc-provider does not. */
+function respondToPage(request: IncomingMessage, response: ServerResponse, { origins, headers }: ListenerParts): boolean {
+  const allowed = corsHeaders(request, origins);
+  for (const [header, value] of Object.entries(allowed)) response.setHeader(header, value);
+  if (request.method !== 'OPTIONS') return false;
+  response.writeHead(204, { ...headers, ...allowed, ...(isPreflight(request, origins) && preflightHeaders(request, 'POST')) }).end();
+  return true;
+}
+
 type ProviderParts = Omit<ConfigurationParts, 'salt'> & {
   log: Pick<Log, 'warn' | 'info'>;
   events: Pick<EventRecorder, 'record'>;
-  describeError: DescribeError;
   limits: Parameters<typeof limitRequests>[1];
   keys: Pick<ProviderKeys, 'signingKeys' | 'salt'>;
 };
 
 type Library = typeof import('oidc-provider');
-
-const SIGN_OUT = '/oauth/logout/confirm';
-const AUTHORIZE = '/oauth/authorize';
 
 /** The provider, and the function that handles its requests. */
 type Serving = { provider: Provider; handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
@@ -197,7 +216,7 @@ class OpenIdProvider {
   }
 
   #create({ Provider, errors, interactionPolicy }: Library, keys: readonly object[]): Provider {
-    const { publicUrl, log, describeError } = this.#parts;
+    const { publicUrl, log, pages } = this.#parts;
     const parts = { ...this.#parts, salt: () => this.#parts.keys.salt() };
     const currentRequest = (): IncomingMessage | undefined => Provider.ctx?.req;
     const clientSince = () => Provider.ctx?.oidc?.client?.clientIdIssuedAt;
@@ -205,17 +224,26 @@ class OpenIdProvider {
     const provider = new Provider(publicUrl, configurationOf(parts, { errors, interactionPolicy, currentRequest, clientSince }, jwks));
     // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
     provider.proxy = true;
-    provider.use((ctx, next) => adjustResponse(parts.pages, ctx, next));
-    provider.use(defaultScope);
-    provider.on('server_error', (ctx, error) => describeServerError(ctx, error, describeError));
+    provider.use((ctx, next) => next().catch((error) => pages.showFailure(ctx, error)));
+    // Koa would write an error itself, without the headers of the service and beside the page of the request.
+    provider.context.onerror = function (this: Context, error: unknown) {
+      if (error && this.writable && !this.headerSent) sendError(this.res, pages.describe(this, error), {}, { oauth: true });
+    };
+    provider.use((ctx, next) => adjustResponse(pages, ctx, next));
+    provider.on('server_error', (ctx, error) => {
+      pages.describe(ctx, error);
+      if (Object(ctx.body).error === 'server_error') pages.showFailure(ctx, error);
+    });
     provider.on('backchannel.error', (_, error, { clientId }) =>
       log.warn({ clientId, reason: error.message }, 'a logout token was not accepted'),
     );
     this.#requests.observe(provider);
     applyClientRules(provider);
+    applyParameterRules(provider, publicUrl);
     keepLocale(provider);
-    limitRegistrations(provider, parts.registration);
-    limitRequests(provider, parts.limits);
+    limitRegistrations(provider, this.#parts.registration);
+    limitRequests(provider, this.#parts.limits);
+    provider.use(redirectPosts);
     return provider;
   }
 }
@@ -227,8 +255,9 @@ class OpenIdProvider {
  */
 async function adjustResponse(pages: ProviderPages, ctx: Context, next: () => Promise<void>): Promise<void> {
   await next();
-  if (ctx.path.startsWith('/.well-known/')) Object.assign(ctx.body ?? {}, { subject_types_supported: ['pairwise'] });
-  if (ctx.path !== SIGN_OUT || ctx.status !== 303) return;
+  const name = endpointAt(ctx.path)?.name;
+  if (name === 'discovery') Object.assign(ctx.body ?? {}, { subject_types_supported: ['pairwise'] });
+  if (name !== 'end_session_confirm' || ctx.status !== 303) return;
   const url = ctx.response.get('Location');
   if (ctx.accepts('html', 'json') === 'json') ctx.body = { redirectUrl: url };
   else if (ctx.get('accept').includes('text/html') && new URL(url, ctx.origin).origin !== ctx.origin) pages.showLeaving(ctx, url);
@@ -237,21 +266,24 @@ async function adjustResponse(pages: ProviderPages, ctx: Context, next: () => Pr
   ctx.remove('Location');
 }
 
-/** Adds the default scope to an authorization request for a resource that has none (RFC 6749 §3.3); a program may know no scope. */
-async function defaultScope(ctx: Context, next: () => Promise<void>): Promise<void> {
-  const { scope, resource } = ctx.query;
-  if (ctx.path === AUTHORIZE && ctx.method === 'GET' && scope === undefined && resource !== undefined)
-    ctx.querystring += `&scope=${encodeURIComponent(FIRST_SCOPES.join(' '))}`;
-  await next();
-}
+/** The longest query to which a form is redirected, in bytes: proxies accept request lines of 8 KiB. */
+const MAX_REDIRECTED_BYTES = 7_168;
 
-/** Logs an error of the service as every call does, and reports that the service is unavailable when it is (RFC 6749 §4.1.2.1). */
-function describeServerError(ctx: KoaContextWithOIDC, error: Error, describeError: DescribeError): void {
-  const { fault, body } = describeError(error, ctx.path, requestIdOf(ctx.req));
-  ctx.status = fault.status;
-  if (fault.code === 'unavailable') ctx.set('Retry-After', String(fault.retryAfter ?? 2));
-  const described = { error: fault.code === 'unavailable' ? 'temporarily_unavailable' : 'server_error', error_description: fault.message };
-  if (Object(ctx.body).error === 'server_error') ctx.body = { ...described, reference: body.reference };
+/**
+ * Redirects a form that is posted to an endpoint for browsers to the same endpoint by GET (OpenID Connect Core §3.1.2.1, RP-Initiated
+ * Logout §2). A form of another site comes without the session, whose cookie is SameSite=Lax, and its redirect with it.
+ * @throws Fault unsupported_media_type, too_large, bad_request
+ */
+async function redirectPosts(ctx: Context, next: () => Promise<void>): Promise<void> {
+  const name = endpointAt(ctx.path)?.name;
+  if (ctx.method !== 'POST' || (name !== 'authorization' && name !== 'end_session')) return next();
+  if (ctx.get('content-type') && !ctx.is('application/x-www-form-urlencoded'))
+    throw new Fault('unsupported_media_type', { message: 'The body must be a form.' });
+  const query = String(new URLSearchParams(await readText(ctx.req)));
+  if (query.length > MAX_REDIRECTED_BYTES)
+    throw new Fault('too_large', { message: 'The parameters are too long for a redirect; push them to /oauth/par.' });
+  ctx.redirect(`${ctx.path}?${query}`);
+  ctx.status = 303;
 }
 
 /** Imports oidc-provider without its warning about releases of Node.js before 22, on which it works. */

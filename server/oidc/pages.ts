@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
 import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
+import { type DescribedError, type DescribeError, errorHeaders } from '../http/errors.ts';
+import { requestIdOf } from '../http/request-record.ts';
 import { redirectHostOf } from '../signin/target.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { clientKindOf } from './clients.ts';
+import { endpointAt, PATHS } from './endpoints.ts';
 
 /** The context of a request of Koa, on which oidc-provider is built. */
 export type Context = Parameters<Parameters<Provider['use']>[0]>[0];
@@ -20,26 +24,50 @@ const MAX_NAME_LENGTH = 60;
 /** The pages that oidc-provider shows itself: errors, sign-out and the device flow. They are sent once its cookies are set. */
 export class ProviderPages {
   readonly #pending = new WeakMap<IncomingMessage, { page: SignInPage; status: number }>();
+  readonly #described = new WeakMap<object, DescribedError>();
   readonly #send: (response: ServerResponse, page: SignInPage, status: number) => void;
+  readonly #describe: DescribeError;
 
-  constructor(send: (response: ServerResponse, page: SignInPage, status: number) => void) {
+  constructor(send: (response: ServerResponse, page: SignInPage, status: number) => void, describeError: DescribeError) {
     this.#send = send;
+    this.#describe = describeError;
   }
 
-  /** Sends the page of a request that oidc-provider has handled. Returns false when there is none. */
-  sendPending(request: IncomingMessage, response: ServerResponse): boolean {
+  /** Sends the page of a request that oidc-provider has handled, if it has one. */
+  sendPending(request: IncomingMessage, response: ServerResponse): void {
     const pending = this.#pending.get(request);
-    if (pending) this.#send(response, pending.page, pending.status);
-    return pending !== undefined;
+    if (pending && !response.headersSent) this.#send(response, pending.page, pending.status);
   }
 
-  /** Shows that a request was refused before oidc-provider handled it. */
-  showError(ctx: Context, error: string, status: number): void {
-    const step: AuthorizationStep = { step: 'error', error, description: null, reason: 'other' };
+  /** Returns an error as the API reports it. An error of the service is logged once. */
+  describe(ctx: Context, error: unknown): DescribedError {
+    const key = Object(error);
+    const described = this.#described.get(key) ?? this.#describe(error, endpointAt(ctx.path)?.name, requestIdOf(ctx.req));
+    this.#described.set(key, described);
+    return described;
+  }
+
+  /**
+   * Responds to a request that failed in the service or was refused by it.
+   * @param asPage with a page; else as RFC 6749 §5.2 says
+   */
+  showFailure(ctx: Context, error: unknown, asPage = ctx.accepts('json', 'html') === 'html'): void {
+    const { fault, body } = this.describe(ctx, error);
+    const { code, status, retryAfter, message } = fault;
+    ctx.set(errorHeaders(fault));
+    ctx.status = status;
+    if (!asPage) {
+      this.#pending.delete(ctx.req);
+      ctx.respond = true;
+      ctx.body = { error: oauthCodeOf(fault), error_description: message, reference: body.reference };
+      return;
+    }
     const page: SignInPage = {
       language: pageLanguage(ctx.req, ctx.query.ui_locales),
       target: { kind: 'portal' },
-      authorization: step,
+      error: { code, reference: body.reference, retryAfter },
+      // Where the person can go on.
+      ...(endpointAt(ctx.path)?.name === 'end_session_confirm' && { path: PATHS.end_session }),
     };
     this.#pending.set(ctx.req, { page, status });
     ctx.respond = false;
@@ -58,9 +86,12 @@ export class ProviderPages {
     return step?.step === 'device_code' && step.failure === 'unknown';
   }
 
-  readonly renderError: Configuration['renderError'] = (ctx, { error, error_description }) => {
+  readonly renderError: Configuration['renderError'] = (ctx, { error, error_description }, cause) => {
+    if (error === 'server_error') return this.showFailure(ctx, cause, true);
+    const { client, route } = ctx.oidc;
     const reason = error === 'invalid_client' ? 'client' : error === 'invalid_redirect_uri' ? 'redirect_uri' : 'other';
-    const expired = ctx.oidc.route === 'resume' && error === 'invalid_request' && !ctx.oidc.client;
+    // The browser has no session, another one than the page that it shows, or a form that was posted before.
+    const expired = error === 'invalid_request' && (route === 'end_session_confirm' || (route === 'resume' && !client));
     const step: AuthorizationStep = expired
       ? { step: 'expired' }
       : { step: 'error', error, description: error_description ?? null, reason };
@@ -73,9 +104,14 @@ export class ProviderPages {
       charset: 'base-20',
       mask: '****-****',
       deviceInfo: () => ({}),
-      userCodeInputSource: (ctx, form, _out, error) => {
-        const userCode = (error as { userCode?: string } | undefined)?.userCode ?? null;
-        this.#show(ctx, { step: 'device_code', form: formOf(form), userCode, failure: error ? failureOf(error) : null });
+      userCodeInputSource: (ctx, form, out, error) => {
+        const { userCode = null } = (error ?? {}) as { userCode?: string };
+        const failure = error ? FAILURES[error.name] : null;
+        if (failure !== undefined) return this.#show(ctx, { step: 'device_code', form: formOf(form), userCode, failure });
+        // oidc-provider has put the secret of another form into the session, and fails to store it for a browser that had no session.
+        if (ctx.oidc.session?.exp === undefined) Object.assign(ctx.oidc.session ?? {}, { touched: false });
+        if (error && out?.error === 'server_error') this.showFailure(ctx, error, true);
+        else this.#show(ctx, { step: 'expired' }, Math.max(ctx.status, 400));
       },
       userCodeConfirmSource: (ctx, form, _client, _info, userCode) => {
         this.#show(ctx, { step: 'device_confirm', form: formOf(form), userCode });
@@ -140,7 +176,7 @@ function formOf(html: string): { action: string; fields: Record<string, string> 
   return { action: new URL(action).pathname, fields: Object.fromEntries(inputs.map(([, name, value]) => [name, value])) };
 }
 
-const FAILURES: Record<string, Failure> = {
+const FAILURES: Record<string, Failure | undefined> = {
   NotFoundError: 'unknown',
   NoCodeError: 'unknown',
   ExpiredError: 'expired',
@@ -148,4 +184,8 @@ const FAILURES: Record<string, Failure> = {
   AbortedError: 'aborted',
 };
 
-const failureOf = ({ name }: Error): Failure => FAILURES[name] ?? 'failed';
+/** Returns the code of RFC 6749 §4.1.2.1 for an error. */
+function oauthCodeOf({ code, status }: Fault): string {
+  if (status < 500 && code !== 'rate_limited') return 'invalid_request';
+  return code === 'internal' ? 'server_error' : 'temporarily_unavailable';
+}

@@ -5,6 +5,7 @@ import { isWebsitePage, type PageEntry, pages } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { docPath, slugAt } from '../../docs/pages.ts';
+import { ANY_ORIGIN, preflightHeaders } from '../http/cors.ts';
 import { metadataPath, type Resource, resourceUri } from '../http/errors.ts';
 import { isSignInPath } from '../sign-in-pages/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
@@ -107,7 +108,8 @@ type WellKnownParts = { publicUrl: string; passkeyOrigins: readonly string[]; he
 
 /**
  * Metadata of the resources (RFC 9728), by which a client finds the authorization server, and the other origins that may use the
- * passkeys of this host (Related Origin Requests, WebAuthn Level 3 §5.11). Pages of other origins may read them.
+ * passkeys of this host (Related Origin Requests, WebAuthn Level 3 §5.11). Pages of other origins may read them. Nothing else is below
+ * /.well-known/, except what routers before this one serve.
  */
 export function wellKnownRouter({ publicUrl, passkeyOrigins, headers }: WellKnownParts): Router {
   const router = Router();
@@ -130,11 +132,15 @@ export function wellKnownRouter({ publicUrl, passkeyOrigins, headers }: WellKnow
       response.set({ ...headers, ...READABLE, 'Content-Type': 'application/json; charset=utf-8' }).send(body);
     });
   }
+  router.use('/.well-known', (request, response) => {
+    response.set(ANY_ORIGIN);
+    if (request.method !== 'OPTIONS') throw new Fault('not_found');
+    response
+      .set({ ...headers, ...ANY_ORIGIN, ...preflightHeaders(request, 'GET') })
+      .status(204)
+      .end();
+  });
   return router;
 }
 
-const READABLE = {
-  'Access-Control-Allow-Origin': '*',
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-  'Cache-Control': 'public, max-age=300',
-};
+const READABLE = { ...ANY_ORIGIN, 'Cache-Control': 'public, max-age=300' };

@@ -149,9 +149,12 @@ export class SignInForms {
     this.#redirect(response, baseOf(uid) + pageQuery(query, language));
   }
 
+  /** @throws Fault bad_request */
   async #decide(post: Post): Promise<void> {
     const { uid, fields, browser } = post;
     const { output, error } = await this.#parts.call('decideInteraction', { uid, decision: fields.decision }, browser);
+    // A decision that the page does not offer: the form was changed.
+    if (error?.fault.status === 400) throw error.fault;
     if (error) return this.#refuse(post, 'consent', error, { step: 'address', email: '' });
     this.#leave(post, output.redirectUrl);
   }

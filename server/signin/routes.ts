@@ -74,7 +74,8 @@ export function signInRoutes({
       const entered = await countSignIn('code', codes.enter(input, browser));
       if ('code' in entered) return entered;
       if (entered.redirectUrl === null) return addPasskey(caller.cookies, entered, browser);
-      const passkey = entered.authKey === null ? null : await passkeys.offer(caller.cookies, { email: entered.email, device: browser.device });
+      const passkey =
+        entered.authKey === null ? null : await passkeys.offer(caller.cookies, { email: entered.email, device: browser.device });
       return { ...remember(caller.cookies, entered), ...(passkey && { passkey }) };
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
