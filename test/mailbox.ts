@@ -138,7 +138,7 @@ async function received(raw: Buffer, session: SMTPServerSession): Promise<Receiv
   const { mailFrom, rcptTo } = session.envelope;
   return {
     recipients: rcptTo.map(({ address }) => withALabels(address)),
-    sender: mailFrom ? mailFrom.address : '',
+    sender: mailFrom ? withALabels(mailFrom.address) : '',
     messageId: mail.messageId ?? '',
     subject: mail.subject ?? '',
     text: mail.text ?? '',

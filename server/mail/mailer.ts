@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { Readable, Transform } from 'node:stream';
-import addressparser from 'nodemailer/lib/addressparser';
 import DKIM from 'nodemailer/lib/dkim';
 import { parseConnectionUrl } from 'nodemailer/lib/shared';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
@@ -29,10 +28,10 @@ export class Mailer {
   // A website's name and logo are filled in like the recipient's parts, so that this does not grow with the number of websites.
   readonly #templates = new Map<string, Promise<MailTemplate> | MailTemplate>();
 
-  /** @throws Error when mailFrom is not a valid address, the DKIM key is not an RSA key, or neither smtpUrl nor deliver is given */
+  /** @throws Error when the DKIM key is not an RSA key, or neither smtpUrl nor deliver is given */
   constructor({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver }: Parts) {
     this.#smtpUrl = smtpUrl;
-    this.#sender = senderOf(mailFrom, publicUrl);
+    this.#sender = { ...mailFrom, publicUrl };
     this.#sign = dkim ? signerOf(dkim) : (message) => message;
     const pool = smtpUrl ? smtpPool(smtpUrl, this.#sender, log) : deliver ? inboxPool(deliver) : null;
     if (!pool) throw new Error('A mailer needs smtpUrl or deliver');
@@ -217,13 +216,6 @@ function resultOf(error: Error & { code?: string; permanent?: boolean; responseC
   const local = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && error.responseCode === undefined;
   if (local) return { refused: error.message, local };
   return error.permanent ? { refused: error.message } : { temporary: error.message, connection: false };
-}
-
-function senderOf(mailFrom: string, publicUrl: string): Sender {
-  const [mailbox] = addressparser(mailFrom, { flatten: true });
-  if (!mailbox?.address?.includes('@')) throw new Error('MAIL_FROM is not a valid address');
-  const { name, address } = mailbox;
-  return { name, address, publicUrl, messageIdHost: address.slice(address.lastIndexOf('@') + 1) };
 }
 
 /** Returns a function that adds a DKIM signature (RFC 6376). The key is parsed once. */

@@ -31,7 +31,7 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: 
   const refused: string[] = [];
   const mailer = new Mailer({
     smtpUrl,
-    mailFrom: 'Email Auth <no-reply@auth.example>',
+    mailFrom: { name: 'Email Auth', address: 'no-reply@auth.example' },
     dkim: null,
     publicUrl: 'https://auth.example',
     log,
