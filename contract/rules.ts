@@ -177,8 +177,11 @@ export function logoUrlFault(text: string): string | null {
   return text === '' || isHttpsUrl(text) ? null : 'An address that begins with https://';
 }
 
-// Refuses line ends, invisible and direction-changing characters, and Unicode's private use areas.
-function lineFault(text: string, maxLength: number): string | null {
+/**
+ * Returns why a text cannot be one line that people read, or null. Line ends, invisible and direction-changing characters, and
+ * Unicode's private use areas are refused.
+ */
+export function lineFault(text: string, maxLength: number): string | null {
   if (text.length > maxLength) return `At most ${maxLength} characters`;
   return /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]/u.test(text) ? 'No line ends and no invisible characters' : null;
 }

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 const read = (env: Record<string, string> = {}) => readConfig({ DATA_DIR: dataDir, ...env });
-const production = { NODE_ENV: 'production', SMTP_URL: 'smtp://mail.example:25' };
+const production = { NODE_ENV: 'production', SMTP_URL: 'smtp://mail.example:25', MAIL_FROM: 'Email Auth <no-reply@auth.example>' };
 
 function faultsOf(env: Record<string, string>): string[] {
   try {
@@ -72,7 +72,7 @@ test('starts in local mode without settings', () => {
     databaseDirectUrl: null,
     preparedStatements: true,
     smtpUrl: null,
-    mailFrom: 'Email Auth <no-reply@localhost>',
+    mailFrom: { name: 'Email Auth', address: 'no-reply@localhost' },
     dkim: null,
     trustProxy: 0,
     mailsPerNetwork: 30,
@@ -106,17 +106,17 @@ test.each([
   [{ PUBLIC_URL: 'http://auth.localhost:4000' }, 'local'],
   [{ NODE_ENV: 'test' }, 'local'],
 ])('%o is %s', (env, mode) => {
-  expect(read({ SMTP_URL: 'smtp://mail.example', ...env }).mode).toBe(mode);
+  expect(read({ SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'no-reply@auth.example', ...env }).mode).toBe(mode);
 });
 
 test('production listens on every address and generates no admin password', () => {
-  const config = read({ ...production, PUBLIC_URL: 'https://auth.example.com/' });
+  const config = read({ ...production, PUBLIC_URL: 'https://bücher.example/', MAIL_FROM: '' });
   expect(config).toMatchObject({
     host: '0.0.0.0',
-    publicUrl: 'https://auth.example.com',
+    publicUrl: 'https://xn--bcher-kva.example',
     secure: true,
     adminPassword: null,
-    mailFrom: 'Email Auth <no-reply@auth.example.com>',
+    mailFrom: { name: 'Email Auth', address: 'no-reply@xn--bcher-kva.example' },
   });
 });
 
@@ -133,6 +133,7 @@ test('reports every fault at once, without the values', () => {
     LOG_LEVEL: 'loud',
     DNS_SERVERS: '9.9.9.9,dns.example',
     DKIM_DOMAIN: 'example.com',
+    MAIL_FROM: 'O"Brien <no-reply@auth.example>',
   });
   const text = faults.join('\n');
   for (const name of [
@@ -147,10 +148,11 @@ test('reports every fault at once, without the values', () => {
     'DNS_SERVERS',
     'SMTP_URL',
     'DKIM_',
+    'MAIL_FROM',
   ])
     expect(text).toContain(name);
   expect(text).not.toContain('hidden');
-  expect(new ConfigError(faults).message).toContain('11 settings');
+  expect(new ConfigError(faults).message).toContain('12 settings');
 });
 
 test('EVP_ISSUER_DOMAINS is a list of domains, and needs an https PUBLIC_URL', () => {
@@ -244,16 +246,43 @@ test('local mode behind a proxy, recognized by https or TRUST_PROXY, requires a 
   expect(read({ ...production, PUBLIC_URL: 'https://auth.example.com' }).behindProxy).toBe(true);
 });
 
-test.each(['a@b.example', 'Shop <a@b.example>', '"Shop" <a@b.example>'])('accepts the sender %s', (sender) => {
-  expect(read({ MAIL_FROM: sender }).mailFrom).toBe(sender);
+test('reads the sender as the header has it, or says why it is refused', () => {
+  expect(read({ MAIL_FROM: 'Café <No-Reply@bücher.example>' }).mailFrom).toEqual({
+    name: 'Café',
+    address: 'No-Reply@xn--bcher-kva.example',
+  });
+  expect(faultsOf({ MAIL_FROM: 'O"Brien <a@b.example>' })).toEqual([expect.stringMatching(/^MAIL_FROM is not valid: .*double quotes/)]);
 });
 
-test.each(['a', 'a@b.example, c@d.example', 'Shop <a@b.example> <c@d.example>', 'Shop\r\nBcc: c@d.example <a@b.example>'])(
-  'refuses the sender %s',
-  (sender) => {
-    expect(faultsOf({ MAIL_FROM: sender })).toHaveLength(1);
+test.each(['example.com', 'mail.example.net', 'EXAMPLE.org', 'auth.test', 'auth.invalid', 'localhost', 'auth.localhost'])(
+  'production does not send from %s, which is reserved',
+  (domain) => {
+    const sender = `Shop <no-reply@${domain}>`;
+    expect(faultsOf({ ...production, MAIL_FROM: sender })).toEqual([expect.stringContaining(`${domain.toLowerCase()} is reserved`)]);
+    expect(read({ MAIL_FROM: sender }).mailFrom.address).toBe(`no-reply@${domain.toLowerCase()}`);
   },
 );
+
+test.each(['https://auth.example.com', 'http://localhost:3000', 'https://192.0.2.7', 'https://[2001:db8::7]'])(
+  'production at %s needs a sender',
+  (PUBLIC_URL) => {
+    expect(faultsOf({ ...production, PUBLIC_URL, MAIL_FROM: '' })).toEqual([expect.stringContaining('MAIL_FROM is missing')]);
+  },
+);
+
+test('the sender of a local service at an IP address is at localhost', () => {
+  expect(read({ PUBLIC_URL: 'http://127.0.0.1:3000' }).mailFrom.address).toBe('no-reply@localhost');
+});
+
+test('reads the domain of the DKIM signature as A-label, and refuses what is no name of a DNS record', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const signed = { DKIM_SELECTOR: 's1.mail', DKIM_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+  expect(read({ ...signed, DKIM_DOMAIN: 'Bücher.example' }).dkim?.domainName).toBe('xn--bcher-kva.example');
+  for (const domain of ['example', '-.example', 'a..example', 'example.com.', '192.0.2.7', 'a b.example'])
+    expect(faultsOf({ ...signed, DKIM_DOMAIN: domain }).join()).toContain('DKIM_DOMAIN is not valid');
+  for (const selector of ['a..b', '.a', 'a.', '-a', 'ä', 'a;b'])
+    expect(faultsOf({ ...signed, DKIM_DOMAIN: 'auth.example', DKIM_SELECTOR: selector }).join()).toContain('DKIM_SELECTOR is not valid');
+});
 
 test('accepts a DKIM key as PEM with escaped line ends', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });

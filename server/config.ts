@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { RATE_LIMITS } from '../contract/limits.ts';
 import { isThisMachine } from '../contract/rules.ts';
+import { domainOf, isReservedDomain, type Mailbox, parseSender } from './mail/sender.ts';
 import { keptSecret, SecretKeys } from './secrets.ts';
-import { isSender, type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, type Settings, settings } from './settings.ts';
+import { type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, SENDER_REMEDY, type Settings, settings } from './settings.ts';
 import { ConfigError } from './start-error.ts';
 
 /** The settings of the operator, parsed and checked. */
@@ -29,7 +30,7 @@ export type Config = {
   /** Null: the built-in inbox, in local mode only. */
   smtpUrl: string | null;
   /** `Name <address>`. */
-  mailFrom: string;
+  mailFrom: Mailbox;
   dkim: { domainName: string; keySelector: string; privateKey: string } | null;
   /** Null: /iladmin is disabled. */
   adminPassword: string | null;
@@ -158,8 +159,15 @@ function basicsOf(values: Settings) {
     hostname,
     production: values.NODE_ENV === 'production' || !isThisMachine(hostname),
     behindProxy: protocol === 'https:' || (values.TRUST_PROXY ?? 0) > 0,
-    mailFrom: values.MAIL_FROM ?? `Email Auth <no-reply@${hostname}>`,
+    mailFrom: values.MAIL_FROM ?? defaultSender(hostname),
   };
+}
+
+/** Returns the sender at the host of PUBLIC_URL, or at localhost when that host cannot be part of an address. */
+function defaultSender(hostname: string): Mailbox {
+  const name = 'Email Auth';
+  const sender = parseSender(`${name} <no-reply@${hostname}>`);
+  return typeof sender === 'object' ? sender : { name, address: 'no-reply@localhost' };
 }
 
 type Basics = ReturnType<typeof basicsOf>;
@@ -174,8 +182,11 @@ function productionFaults(env: Env, values: Settings, { publicUrl, hostname, mai
     faults.push(`ADMIN_PASSWORD is too short: give at least ${MIN_ADMIN_PASSWORD_LENGTH} characters, or none to disable /iladmin.`);
   if (publicUrl.startsWith('http:') && !isThisMachine(hostname))
     faults.push('PUBLIC_URL is http: sign-in cookies need TLS; give the https address that your proxy serves.');
-  if (isUnset(env, 'MAIL_FROM') && !isSender(mailFrom) && !isThisMachine(hostname))
-    faults.push(`MAIL_FROM is missing: ${hostname} cannot be part of an email address; give Email Auth <no-reply@example.com>.`);
+  if (isReservedDomain(domainOf(mailFrom))) {
+    if (isUnset(env, 'MAIL_FROM')) faults.push(`MAIL_FROM is missing: no email can come from ${hostname}; ${SENDER_REMEDY}.`);
+    else if (values.MAIL_FROM)
+      faults.push(`MAIL_FROM is not valid: ${domainOf(mailFrom)} is reserved for tests (RFC 2606, RFC 6761); ${SENDER_REMEDY}.`);
+  }
   return faults;
 }
 

@@ -54,6 +54,8 @@ const PRELOAD_DELAY_MS = 300;
 export type Service = {
   listener: RequestListener;
   start(): Promise<void>;
+  /** Returns since when emails cannot be sent, and why; null while they are sent. */
+  failingMail(): { since: Date; reason: string } | null;
   /** Ends the requests that wait for an event, before `stop`. */
   endWaits(): void;
   stop(): Promise<void>;
@@ -91,6 +93,7 @@ export function createService(parts: Parts): Service {
         void database.orm();
       }, PRELOAD_DELAY_MS).unref();
     },
+    failingMail: () => outbox.failing(),
     endWaits: () => websiteEvents.stop(),
     stop: async () => {
       probes.stop();

@@ -105,6 +105,7 @@ class Instance {
       config,
       database,
       checks: async () => this.#checks(),
+      failingMail: () => this.service.failingMail(),
     });
     const ownAddress = () => (this.#state === 'stopping' ? null : (this.server.address() as AddressInfo | null));
     observeResponses();

@@ -4,8 +4,9 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { MAIL_BLOCK_FACTOR, MAX_LOG_DAYS, RATE_LIMITS } from '../contract/limits.ts';
-import { isThisMachine, normalEmail, normalHost } from '../contract/rules.ts';
+import { isThisMachine, normalHost } from '../contract/rules.ts';
 import { normalizeUrl } from './db/client.ts';
+import { parseSender } from './mail/sender.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_KEY_BYTES = 32;
@@ -25,6 +26,21 @@ const postgresUrl = z.string().transform((text, { addIssue }) => {
   const url = normalizeUrl(text);
   if (!url) addIssue({ code: 'custom', message: 'give postgres://user:password@host:port/database' });
   return url ?? z.NEVER;
+});
+
+const domainName = z.string().transform((text, { addIssue }) => {
+  const domain = normalHost(text);
+  if (!domain) addIssue({ code: 'custom', message: 'give a domain, such as your-domain.example' });
+  return domain ?? z.NEVER;
+});
+
+/** What a MAIL_FROM that is refused should be instead. */
+export const SENDER_REMEDY = 'give one address, such as Email Auth <no-reply@your-domain>';
+const sender = z.string().transform((text, { addIssue }) => {
+  const parsed = parseSender(text);
+  if (typeof parsed === 'object') return parsed;
+  addIssue({ code: 'custom', message: `${parsed}; ${SENDER_REMEDY}` });
+  return z.NEVER;
 });
 
 const secretKey = refined(
@@ -58,15 +74,9 @@ export const settings = {
     (text) => /^smtps?:\/\/[^/]/.test(text) && URL.canParse(text),
     'give smtp://user:password@host:587, or smtps://… for TLS from the first byte',
   ).describe('the mail server that delivers emails · unset: the built-in inbox, in local mode only'),
-  MAIL_FROM: refined(isSender, 'give one address, such as Email Auth <no-reply@example.com>').describe(
-    "the sender of every email · unset: Email Auth <no-reply@PUBLIC_URL's host>",
-  ),
-  DKIM_DOMAIN: refined((text) => /^[a-z0-9.-]+$/i.test(text), 'give a domain, such as example.com').describe(
-    'domain of the DKIM signature (RFC 6376) · unset: the service does not sign emails',
-  ),
-  DKIM_SELECTOR: refined((text) => /^[a-z0-9._-]+$/i.test(text), 'give the selector of the DNS record, such as mail').describe(
-    'selector of the DKIM key',
-  ),
+  MAIL_FROM: sender.describe("the sender of every email · unset: Email Auth <no-reply@PUBLIC_URL's host>"),
+  DKIM_DOMAIN: domainName.describe('domain of the DKIM signature (RFC 6376) · unset: the service does not sign emails'),
+  DKIM_SELECTOR: refined(isSelector, 'give the selector of the DNS record, such as mail').describe('selector of the DKIM key'),
   DKIM_KEY: z
     .string()
     .transform(readPem)
@@ -242,13 +252,9 @@ function isCallingOrigin(text: string): boolean {
 /** Returns whether a text is an origin that may use the passkeys of another host. */
 const isRelatedOrigin = (text: string): boolean => isCallingOrigin(text) && isDomainName(new URL(text).hostname);
 
-/** Returns whether a text is one address, or `Name <address>`. */
-export function isSender(text: string): boolean {
-  const match = /^(?:[^<>@\p{Cc}]*<([^<>]+)>|([^<>\s]+))$/u.exec(text);
-  const address = match?.[1] ?? match?.[2];
-  if (!address) return false;
-  // An email that never leaves this machine may come from no-reply@localhost.
-  return normalEmail(address) !== null || /^[\w.+-]+@localhost$/.test(address);
+/** Returns whether a text is the selector of a DKIM key: labels of a DNS name (RFC 6376 §3.1), which some providers write with underscores. */
+function isSelector(text: string): boolean {
+  return text.length <= 200 && text.split('.').every((label) => /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/i.test(label));
 }
 
 /** Returns whether a text is an IP address, with or without a port. */

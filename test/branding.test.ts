@@ -44,7 +44,7 @@ afterAll(async () => {
 const addWebsite = (developer: Developer) => addProvenWebsite(names, developer);
 
 const fromOf = async ({ raw }: ReceivedMail) => (await PostalMime.parse(raw)).from;
-const plain = { name: 'Email Auth', address: 'no-reply@emailauth.test' };
+const plain = { name: 'Email Auth', address: 'no-reply@emailauth.example' };
 
 async function visitorMail(domain: string, language = 'en', at: Service = service): Promise<ReceivedMail> {
   const email = freshAddress();

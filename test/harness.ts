@@ -81,7 +81,7 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean 
         PUBLIC_URL: url,
         DATABASE_URL: databaseUrl,
         SMTP_URL: mailbox.url,
-        MAIL_FROM: 'Email Auth <no-reply@emailauth.test>',
+        MAIL_FROM: 'Email Auth <no-reply@emailauth.example>',
         SECRET_KEY: secretKey,
         DATA_DIR: dataDir,
         // Only the tests of the drain have a load balancer.

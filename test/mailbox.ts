@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { domainToASCII } from 'node:url';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
@@ -22,12 +23,20 @@ export type ReceivedMail = {
   code: string;
 };
 
-/** How the server treats emails: `greylist` returns 451 for a number of tries, `silent` never responds, to all or for some recipients. */
+/**
+ * How the server treats emails: `greylist` returns 451 for a number of tries. `silent` does not respond, to all or for some
+ * recipients, before it changes; at `end`, not to the whole email. `slow` greets after a time. `close` ends the connection `times`
+ * times: at `next`, when it is used for a second email, with 421 or a reset; at `end`, after it got the whole email.
+ * `refuse_login` refuses the password.
+ */
 export type Behavior =
   | { kind: 'accept' }
   | { kind: 'refuse'; addresses: string[] }
   | { kind: 'greylist'; tries: number }
-  | { kind: 'silent'; addresses?: string[] };
+  | { kind: 'silent'; addresses?: string[]; at?: 'end' }
+  | { kind: 'slow'; greetingMs: number }
+  | { kind: 'close'; at: 'next' | 'end'; by: '421' | 'reset'; times: number }
+  | { kind: 'refuse_login' };
 
 export type Mailbox = {
   /** For SMTP_URL. */
@@ -35,6 +44,8 @@ export type Mailbox = {
   mails: ReceivedMail[];
   /** Number of RCPT commands that got 451 or 550 since the start. */
   refusals: number;
+  /** Number of logins since the start. */
+  logins: number;
   behave(behavior: Behavior): void;
   /** Waits for the oldest email for the address that no call has returned before. */
   waitFor(address: string, timeoutMs?: number): Promise<ReceivedMail>;
@@ -45,24 +56,40 @@ export type Mailbox = {
   up(): Promise<void>;
 };
 
-/** Starts a real SMTP server on a free port of the loopback. */
-export async function openMailbox(): Promise<Mailbox> {
+/** Starts a real SMTP server on a free port of the loopback. @param login whether it requires a user name and password */
+export async function openMailbox({ login = false } = {}): Promise<Mailbox> {
   const port = await freePort();
   const taken = new Set<ReceivedMail>();
   let behavior: Behavior = { kind: 'accept' };
   let triesLeft = 0;
+  /** Responses that wait until the behavior changes. */
+  const silenced: (() => void)[] = [];
   let server: SMTPServer | null = null;
 
   function build(): SMTPServer {
     const built = new SMTPServer({
-      disabledCommands: ['AUTH', 'STARTTLS'],
+      disabledCommands: login ? ['STARTTLS'] : ['AUTH', 'STARTTLS'],
+      allowInsecureAuth: true,
+      socketTimeout: 600_000,
       disableReverseLookup: true,
       logger: false,
       closeTimeout: 1,
-      onConnect: (_session, done) => (isSilentFor(null) ? undefined : done()),
-      onMailFrom: (_address, _session, done) => (isSilentFor(null) ? undefined : done()),
+      onConnect(_session, done) {
+        if (behavior.kind === 'slow') setTimeout(done, behavior.greetingMs);
+        else respond(null, done);
+      },
+      onAuth({ username }, _session, done) {
+        mailbox.logins++;
+        const refused = behavior.kind === 'refuse_login';
+        done(refused ? Object.assign(new Error('Wrong password'), { responseCode: 535 }) : null, { user: username });
+      },
+      onMailFrom(_address, session, done) {
+        if (session.transaction === 1 || !closes('next')) return respond(null, done);
+        if (behavior.kind === 'close' && behavior.by === '421') done(Object.assign(new Error('Closing'), { responseCode: 421 }));
+        else reset(built, session);
+      },
       onRcptTo({ address }, _session, done) {
-        if (isSilentFor(address)) return;
+        if (isSilentFor(address)) return void silenced.push(done);
         const response = refusal(address);
         if (response) mailbox.refusals++;
         done(response);
@@ -71,8 +98,10 @@ export async function openMailbox(): Promise<Mailbox> {
         const chunks: Buffer[] = [];
         stream.on('data', (chunk) => chunks.push(chunk));
         stream.on('end', async () => {
-          mailbox.mails.push(await received(Buffer.concat(chunks), session));
-          done();
+          const mail = await received(Buffer.concat(chunks), session);
+          mailbox.mails.push(mail);
+          if (closes('end')) reset(built, session);
+          else respond(mail.recipients[0], done, 'end');
         });
       },
     });
@@ -81,9 +110,14 @@ export async function openMailbox(): Promise<Mailbox> {
     return built;
   }
 
-  /** @param address null before the first recipient */
-  function isSilentFor(address: string | null): boolean {
-    if (behavior.kind !== 'silent') return false;
+  /** Responds, now or when the behavior changes. @param address null before the first recipient */
+  function respond(address: string | null, done: () => void, at?: 'end'): void {
+    if (isSilentFor(address, at)) silenced.push(done);
+    else done();
+  }
+
+  function isSilentFor(address: string | null, at?: 'end'): boolean {
+    if (behavior.kind !== 'silent' || behavior.at !== at) return false;
     return behavior.addresses === undefined || (address !== null && behavior.addresses.includes(address));
   }
 
@@ -97,12 +131,18 @@ export async function openMailbox(): Promise<Mailbox> {
     return null;
   }
 
+  function closes(at: 'next' | 'end'): boolean {
+    return behavior.kind === 'close' && behavior.at === at && behavior.times-- > 0;
+  }
+
   const mailbox: Mailbox = {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://${login ? 'user:password@' : ''}127.0.0.1:${port}`,
     mails: [],
     refusals: 0,
+    logins: 0,
     behave(next) {
-      behavior = next;
+      behavior = { ...next };
+      for (const done of silenced.splice(0)) done();
       if (next.kind === 'greylist') triesLeft = next.tries;
     },
     async waitFor(address, timeoutMs = 60_000) {
@@ -133,12 +173,19 @@ export async function openMailbox(): Promise<Mailbox> {
   return mailbox;
 }
 
+/** Ends the connection of a session without a reply. */
+function reset(server: SMTPServer, { id }: SMTPServerSession): void {
+  for (const connection of server.connections as Set<{ id: string; _socket: Socket }>) {
+    if (connection.id === id) connection._socket.resetAndDestroy();
+  }
+}
+
 async function received(raw: Buffer, session: SMTPServerSession): Promise<ReceivedMail> {
   const mail = await PostalMime.parse(raw);
   const { mailFrom, rcptTo } = session.envelope;
   return {
     recipients: rcptTo.map(({ address }) => withALabels(address)),
-    sender: mailFrom ? mailFrom.address : '',
+    sender: mailFrom ? withALabels(mailFrom.address) : '',
     messageId: mail.messageId ?? '',
     subject: mail.subject ?? '',
     text: mail.text ?? '',

@@ -84,7 +84,7 @@ test('about returns the service, its email domain and the time', async () => {
     version: JSON.parse(await readFile('package.json', 'utf8')).version,
     mode: 'local',
     time: expect.any(String),
-    mail: { domain: 'emailauth.test', dkim: null, delivered: true },
+    mail: { domain: 'emailauth.example', dkim: null, delivered: true },
     request: { address: '127.0.0.1', forwarded: 0, isHostPublic: true },
   });
   expect(Date.parse(about.time)).toBeGreaterThanOrEqual(before);

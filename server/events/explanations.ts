@@ -38,6 +38,10 @@ const RECORDED = {
     'The mail server did not accept the email yet; the service tries again for ten minutes.',
     'Nothing, if the email is accepted soon. Otherwise let the operator check the mail server and its log.',
   ),
+  'mail_delayed login': problem(
+    'The mail server does not accept the user name and password of the service, so no email can be sent.',
+    'Let the operator correct SMTP_URL. The service tries again within minutes.',
+  ),
   mail_refused: problem(
     'The mail server refused the email for good.',
     'Check that the address exists. If others are refused too, `emailauth doctor` checks SPF, DKIM and DMARC of the sender.',
@@ -45,6 +49,10 @@ const RECORDED = {
   mail_expired: problem(
     'The email could not be sent within ten minutes and was deleted.',
     'The visitor can request a new one. Let the operator check that the service reaches its mail server.',
+  ),
+  'mail_expired unconfirmed': problem(
+    'The mail server got the email and did not confirm it within ten minutes. It may have been delivered.',
+    'The visitor can request a new one. Let the operator check the log of the mail server.',
   ),
   wrong_browser: problem(
     'The link was opened in a browser that did not request the email, or by a mail scanner. It was not used up.',

@@ -19,13 +19,16 @@ export type HealthParts = {
   database: Database;
   /** Preconditions other than the database. */
   checks(): Promise<Check[]>;
+  /** Returns since when emails cannot be sent, and why; null while they are sent. */
+  failingMail(): { since: Date; reason: string } | null;
 };
 
 /** A frozen PostgreSQL must not delay a response longer than this. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when it can serve requests, else 503 with what is missing.
+ * `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when it can serve requests, else 503 with what is missing; `mail` says
+ * since when emails cannot be sent, which every instance shares and which is no reason to serve less.
  * `GET /metrics`: metrics of all processes for Prometheus, with METRICS_TOKEN as bearer token; when that is not set and no proxy is in front, for
  * programs on this machine.
  */
@@ -51,8 +54,10 @@ export function healthRouter(parts: HealthParts): Router {
   router.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   router.get('/readyz', async (_request, response) => {
     const missing = (await check()).filter(({ ok }) => !ok);
-    if (missing.length === 0) response.json({ status: 'ready' });
-    else response.status(503).json({ status: 'not ready', missing: missing.map(({ name, detail }) => ({ name, detail })) });
+    const failing = parts.failingMail();
+    const mail = failing ? { mail: `failing since ${failing.since.toISOString()}: ${failing.reason}` } : {};
+    if (missing.length === 0) response.json({ status: 'ready', ...mail });
+    else response.status(503).json({ status: 'not ready', missing: missing.map(({ name, detail }) => ({ name, detail })), ...mail });
   });
   router.get('/metrics', async (request, response) => {
     if (!mayReadMetrics(request, config)) throw new Fault('not_found');

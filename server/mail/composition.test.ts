@@ -9,7 +9,6 @@ const sender: Sender = {
   name: 'Email Auth',
   address: 'no-reply@auth.example',
   publicUrl: 'https://auth.example',
-  messageIdHost: 'auth.example',
 };
 const secrets = { link: `https://auth.example/auth/link?t=${'Ab-_'.repeat(16)}`, code: '012345' };
 // A UUID of version 7 of 10 December 2024, 21:30:23 UTC.

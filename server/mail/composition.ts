@@ -15,6 +15,7 @@ import {
   splitAtSlots,
   type Template,
 } from './mail.ts';
+import { domainOf, type Mailbox } from './sender.ts';
 import { invitedMember, invitedOwner } from './templates/invitations.ts';
 import type { MailBranding } from './templates/layout.tsx';
 import { domainLost, domainProven, passkeyAdded, registered } from './templates/notices.ts';
@@ -34,7 +35,7 @@ export const templates: Readonly<Record<MailKind, Template>> = {
 };
 
 /** The sender of the emails. */
-export type Sender = { name: string; address: string; publicUrl: string; messageIdHost: string };
+export type Sender = Mailbox & { publicUrl: string };
 
 /** The emails of one kind and language, without the parts of their recipient and website. */
 export type MailTemplate = {
@@ -87,7 +88,7 @@ export async function compose(
         `To: ${mail.recipient}`,
         `Subject: ${headerText(joined(subject, slots))}`,
         `Date: ${dateNow()}`,
-        `Message-ID: <${mail.id}@${sender.messageIdHost}>`,
+        `Message-ID: <${mail.id}@${domainOf(sender)}>`,
         ...(hasToken ? [`OTP-Token: "${filledSlot('code', slots)}"; origin="${origin}"`] : []),
       ].join('\r\n');
       return `${headers}\r\n${beforeText}${text(slots, (value) => value)}${beforeHtml}${html(slots, escapeHtml)}${end}`;
@@ -242,10 +243,11 @@ export function headerText(text: string): string {
 }
 
 /** Returns the value of an address header with one mailbox (RFC 5322 §3.4). */
-export function mailboxHeader(mailbox: { name: string; address: string }): string {
+export function mailboxHeader(mailbox: Mailbox): string {
   const name = mailbox.name.replace(/\p{Cc}+/gu, ' ').trim();
   if (name === '') return mailbox.address;
-  const phrase = /^[\x20-\x7e]*$/.test(name) && !name.includes('=?') ? `"${name.replace(/[\\"]/g, '\\$&')}"` : encodedWords(name);
+  const quoted = `"${name.replace(/[\\"]/g, '\\$&')}"`;
+  const phrase = /^[\x20-\x7e]{1,70}$/.test(quoted) && !name.includes('=?') ? quoted : encodedWords(name);
   // RFC 5322 §2.1.1: lines of at most 78 characters.
   const space = phrase.length + mailbox.address.length > 60 ? '\r\n ' : ' ';
   return `${phrase}${space}<${mailbox.address}>`;

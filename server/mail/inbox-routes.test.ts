@@ -28,7 +28,12 @@ afterEach(async () => {
 });
 
 async function deliver(recipient: string) {
-  const settings = { smtpUrl: null, mailFrom: 'Email Auth <no-reply@auth.example>', dkim: null, publicUrl: 'http://localhost:3000' };
+  const settings = {
+    smtpUrl: null,
+    mailFrom: { name: 'Email Auth', address: 'no-reply@auth.example' },
+    dkim: null,
+    publicUrl: 'http://localhost:3000',
+  };
   const mailer = new Mailer({ ...settings, log: pino({ level: 'silent' }), deliver: (message) => inbox.deliver(message) });
   const mail = { id: crypto.randomUUID(), kind: 'sign_in', recipient, language: 'en', data: { host: 'localhost' } } as const;
   const outcome = await mailer.send(

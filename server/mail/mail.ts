@@ -36,14 +36,15 @@ export type Mail = {
 export type MailSecrets = { link: string; code: string | null };
 
 /**
- * The result of a try to send an email. `temporary`: to be tried again; with `connection`, the mail server could not be reached.
- * `refused`: permanently (a reply 5yz, RFC 5321 §4.2.1); with `local`, before the mail server got the email. `not_tried`: no connection
+ * The result of a try to send an email. `temporary`: to be tried again; with `connection`, the mail server could not be reached, or
+ * with `login` refused the user name and password; with `unconfirmed`, it had the whole email and did not reply. `refused`: permanently (a reply 5yz, RFC 5321 §4.2.1); with `local`, before the mail server got the email. `not_tried`: no connection
  * was free in time. `failed`: an error of this service, before the mail server got the email; to be tried again.
  */
 export type SendResult =
   | 'sent'
   | 'not_tried'
-  | { temporary: string; connection: boolean }
+  | { temporary: string; connection: true; login?: boolean }
+  | { temporary: string; connection: false; unconfirmed?: boolean }
   | { refused: string; local?: true }
   | { failed: string };
 

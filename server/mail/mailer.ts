@@ -1,6 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { Readable, Transform } from 'node:stream';
-import addressparser from 'nodemailer/lib/addressparser';
 import DKIM from 'nodemailer/lib/dkim';
 import { parseConnectionUrl } from 'nodemailer/lib/shared';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
@@ -9,7 +8,7 @@ import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { compose, escapeHtml, type MailTemplate, type Sender } from './composition.ts';
 import { brandOf, isGuessed, type Mail, type MailSecrets, type SendResult } from './mail.ts';
-import { type Connection, Pool, TIMEOUT_MS } from './pool.ts';
+import { type Connection, type Failure, Pool, SOCKET_TIMEOUT_MS } from './pool.ts';
 
 /** A finished message and its only recipient. */
 type Message = { recipient: string; raw(): Buffer | Promise<Buffer> };
@@ -29,10 +28,10 @@ export class Mailer {
   // A website's name and logo are filled in like the recipient's parts, so that this does not grow with the number of websites.
   readonly #templates = new Map<string, Promise<MailTemplate> | MailTemplate>();
 
-  /** @throws Error when mailFrom is not a valid address, the DKIM key is not an RSA key, or neither smtpUrl nor deliver is given */
+  /** @throws Error when the DKIM key is not an RSA key, or neither smtpUrl nor deliver is given */
   constructor({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver }: Parts) {
     this.#smtpUrl = smtpUrl;
-    this.#sender = senderOf(mailFrom, publicUrl);
+    this.#sender = { ...mailFrom, publicUrl };
     this.#sign = dkim ? signerOf(dkim) : (message) => message;
     const pool = smtpUrl ? smtpPool(smtpUrl, this.#sender, log) : deliver ? inboxPool(deliver) : null;
     if (!pool) throw new Error('A mailer needs smtpUrl or deliver');
@@ -61,9 +60,12 @@ export class Mailer {
     return this.#pool.send({ recipient: mail.recipient, raw: () => this.#sign(Buffer.from(text, 'latin1')) }, startBy);
   }
 
-  /** Returns whether the mail server responds to EHLO, on a connection of its own. Never rejects. */
-  async isReachable(): Promise<boolean> {
-    return this.#smtpUrl === null || respondsToEhlo(this.#smtpUrl, this.#sender);
+  /**
+   * Returns what keeps the mail server from taking emails, tried on a connection of its own, or null. Never rejects.
+   * @param login whether it also signs in, which servers count
+   */
+  async failure(login: boolean): Promise<{ failure: Failure; reason: string } | null> {
+    return this.#smtpUrl === null ? null : failureOf(this.#smtpUrl, this.#sender, login);
   }
 
   /** Returns the message that `send` would send, unsigned. @throws Error when a part is missing or not valid */
@@ -79,6 +81,11 @@ export class Mailer {
   /** Finishes the emails being sent, and closes the connections. */
   close(): Promise<void> {
     return this.#pool.close();
+  }
+
+  /** Closes the connections of the emails that `close` has not finished. */
+  abandon(): void {
+    this.#pool.abandon();
   }
 
   #templateOf(mail: Pick<Mail, 'kind' | 'language' | 'data'>): Promise<MailTemplate> | MailTemplate {
@@ -104,7 +111,8 @@ function inboxPool(deliver: (message: Buffer) => Promise<void>): Pool<Message> {
   return new Pool(({ ready }) => {
     setImmediate(ready);
     return {
-      send: async ({ raw }) => {
+      send: async ({ raw }, onData) => {
+        onData();
         await deliver(await raw());
         return 'sent';
       },
@@ -114,19 +122,21 @@ function inboxPool(deliver: (message: Buffer) => Promise<void>): Pool<Message> {
 }
 
 function smtpPool(smtpUrl: string, sender: Sender, log: Log): Pool<Message> {
-  const { auth, ...options } = connectionOptions(smtpUrl, sender);
-  return new Pool<Message>(({ ready, ended }) => {
-    const smtp = new SMTPConnection(options);
+  const { auth, ...options } = connectionOptions(smtpUrl, sender, SOCKET_TIMEOUT_MS);
+  return new Pool<Message>(({ ready, replied, ended }) => {
+    const smtp = new SMTPConnection({ ...options, ...replyListener(replied) });
     let reason = 'The mail server closed the connection';
-    const fail = (error?: Error | null) => {
+    let login = false;
+    const fail = (error?: SmtpError | null) => {
       if (!error) return false;
       reason = error.message;
-      log.warn({ reason }, 'mail: connection failed');
+      login = isLoginRefused(error);
+      log.debug({ reason }, 'mail: connection failed');
       smtp.close();
       return true;
     };
     smtp.on('error', fail);
-    smtp.once('end', () => ended(reason));
+    smtp.once('end', () => ended(reason, login));
     smtp.connect((error) => {
       if (fail(error)) return;
       if (!auth || !smtp.allowsAuth) return ready();
@@ -138,51 +148,75 @@ function smtpPool(smtpUrl: string, sender: Sender, log: Log): Pool<Message> {
   });
 }
 
-function connectionOptions(smtpUrl: string, { publicUrl }: Sender) {
+/** @param timeoutMs for each step of opening the connection, and for each reply */
+function connectionOptions(smtpUrl: string, { publicUrl }: Sender, timeoutMs: number) {
   const ehloName = new URL(publicUrl).hostname;
   return {
     // A host without a domain name greets with an address literal (RFC 5321 §4.1.1.1), which nodemailer makes.
     name: /\.[a-z]/.test(ehloName) ? ehloName : undefined,
     ...parseConnectionUrl(smtpUrl),
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    dnsTimeout: TIMEOUT_MS,
-    // The pool itself closes connections that are idle or hang; this only bounds what it does not see.
-    socketTimeout: 6 * TIMEOUT_MS,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
     socketCloseTimeout: 1_000,
   };
 }
 
-/** Connects to the mail server and sends EHLO (RFC 5321 §4.1.1.1) and QUIT. Returns whether it responded. */
-function respondsToEhlo(smtpUrl: string, sender: Sender): Promise<boolean> {
-  const { auth: _, ...options } = connectionOptions(smtpUrl, sender);
+/** Returns the options of nodemailer with which it calls `replied` when the server accepts the connection, and at each of its replies. */
+function replyListener(replied: () => void) {
+  const ignore = () => {};
+  const observe = (entry: { tnx?: string }) => {
+    if (entry.tnx === 'network' || entry.tnx === 'server') replied();
+  };
+  const logger = { level: ignore, trace: ignore, debug: observe, info: observe, warn: ignore, error: ignore, fatal: ignore };
+  return { logger, transactionLog: true };
+}
+
+/** A server that takes longer delays sign-ins noticeably, although emails wait for it. */
+const CHECK_TIMEOUT_MS = 30_000;
+
+/** Connects to the mail server and sends EHLO (RFC 5321 §4.1.1.1) and QUIT. */
+function failureOf(smtpUrl: string, sender: Sender, login: boolean): Promise<{ failure: Failure; reason: string } | null> {
+  const { auth, ...options } = connectionOptions(smtpUrl, sender, CHECK_TIMEOUT_MS);
   return new Promise((resolve) => {
     const smtp = new SMTPConnection(options);
-    const end = (responded: boolean) => {
-      resolve(responded);
-      if (!responded) return smtp.close();
+    const end = (error?: SmtpError | null) => {
+      resolve(error ? { failure: isLoginRefused(error) ? 'login' : 'unreachable', reason: error.message } : null);
+      if (error) return smtp.close();
       smtp.quit();
       setTimeout(() => smtp.close(), 1_000).unref();
     };
-    smtp.on('error', () => end(false));
-    smtp.once('end', () => resolve(false));
-    smtp.connect((error) => end(!error));
+    smtp.on('error', end);
+    smtp.once('end', () => end(new Error('The mail server closed the connection')));
+    smtp.connect((error) => {
+      if (error || !login || !auth || !smtp.allowsAuth) end(error);
+      else smtp.login(auth, end);
+    });
   });
 }
 
 function connectionOf(smtp: SMTPConnection, from: string): Connection<Message> {
   return {
-    async send({ recipient, raw }) {
+    async send({ recipient, raw }, onData) {
       const message = await raw();
       return new Promise((resolve) => {
+        let began = false;
+        const content = contentOf(message, () => {
+          began = true;
+          onData();
+        });
         // An explicit envelope with one recipient, so that no address is parsed out of a header.
-        smtp.send({ from, to: [recipient], size: message.length }, prepared(message), (error) => {
+        smtp.send({ from, to: [recipient], size: message.length }, content, (error: SmtpError | null) => {
           if (!error) return resolve('sent');
+          if (isConnectionEnded(error) || smtp.destroyed) return resolve(began ? resultAtEnd(error) : { lost: error.message });
           const result = resultOf(error);
-          if (smtp.destroyed) return resolve(result);
+          const onEnd = () => resolve(result);
+          smtp.once('end', onEnd);
           // After a refused message the session can be used for the next one (RFC 5321 §4.1.1.5).
           smtp.reset((resetError) => {
             if (resetError) smtp.close();
+            smtp.off('end', onEnd);
             resolve(result);
           });
         });
@@ -200,31 +234,46 @@ const LINE_END = Buffer.from('\r\n');
 const END_OF_DATA = Buffer.from('.\r\n');
 
 /**
- * Returns a message as SMTP transmits it. composition.ts writes no bare line feed and no dot at the start of a line, so that
- * nodemailer does not have to process every byte (RFC 5321 §4.5.2).
+ * Returns a message as nodemailer reads it once the server has replied to DATA. composition.ts writes no bare line feed and no dot
+ * at the start of a line, so that nodemailer does not have to process every byte (RFC 5321 §4.5.2).
+ * @param onRead called before the message is sent
  */
-function prepared(message: Buffer): Buffer | Readable {
-  if (message.includes('\r\n.') || !message.subarray(-2).equals(LINE_END)) return message;
-  const whole = Buffer.concat([message, END_OF_DATA]);
+function contentOf(message: Buffer, onRead: () => void): Readable {
   const pipe = (into: Transform) => {
-    into.push(whole);
+    onRead();
+    if (message.includes('\r\n.') || !message.subarray(-2).equals(LINE_END)) return into.end(message);
+    into.push(Buffer.concat([message, END_OF_DATA]));
     into.push(null);
   };
   return { pipe } as unknown as Readable;
 }
 
+type SmtpError = Error & { code?: string; permanent?: boolean; responseCode?: number };
+
+/** Replies about the session and not about the email: 421 closes it (RFC 5321 §3.8), and an error without a reply has ended it. */
+function isConnectionEnded({ code, responseCode }: SmtpError): boolean {
+  return responseCode === 421 || (responseCode === undefined && (code === 'ECONNECTION' || code === 'ESOCKET' || code === 'ETIMEDOUT'));
+}
+
+/** Returns the result of a message whose connection ended while it was sent, or before the server replied to it. */
+function resultAtEnd({ message, responseCode }: SmtpError): SendResult {
+  return { temporary: message, connection: false, ...(responseCode === undefined && { unconfirmed: true }) };
+}
+
+/** Replies of RFC 4954 §6 to a login, and to a command without one, that are the same until someone changes a setting. */
+const LOGIN_REPLIES: readonly (number | undefined)[] = [530, 534, 535, 538];
+
+/** Returns whether the server permanently refuses the user name and password, or the way in which they are sent. */
+function isLoginRefused({ code, responseCode, permanent }: SmtpError): boolean {
+  return LOGIN_REPLIES.includes(responseCode) || (code === 'EAUTH' && (permanent === true || responseCode === undefined));
+}
+
 /** A reply 5yz is permanent (RFC 5321 §4.2.1), except 503, a bad sequence of commands, for nodemailer. */
-function resultOf(error: Error & { code?: string; permanent?: boolean; responseCode?: number }): SendResult {
+function resultOf(error: SmtpError): SendResult {
+  if (isLoginRefused(error)) return { temporary: error.message, connection: true, login: true };
   const local = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && error.responseCode === undefined;
   if (local) return { refused: error.message, local };
   return error.permanent ? { refused: error.message } : { temporary: error.message, connection: false };
-}
-
-function senderOf(mailFrom: string, publicUrl: string): Sender {
-  const [mailbox] = addressparser(mailFrom, { flatten: true });
-  if (!mailbox?.address?.includes('@')) throw new Error('MAIL_FROM is not a valid address');
-  const { name, address } = mailbox;
-  return { name, address, publicUrl, messageIdHost: address.slice(address.lastIndexOf('@') + 1) };
 }
 
 /** Returns a function that adds a DKIM signature (RFC 6376). The key is parsed once. */

@@ -5,23 +5,22 @@ import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeco
 import type { Mail, MailSecrets, SendResult } from './mail.ts';
 import { requestedAtOf } from './mail.ts';
 import type { Mailer } from './mailer.ts';
-import { Breaker } from './pool.ts';
-import { LEASE_SECONDS, type OutboxDepth, OutboxStore, type PendingEmail } from './store.ts';
+import { Breaker, type Failure } from './pool.ts';
+import { LEASE_SECONDS, type OutboxDepth, OutboxStore, type PendingEmail, POSTPONE_SECONDS } from './store.ts';
 
-/**
- * How far in the future `due_at` is when the row of an email is inserted. It must exceed WAIT_MS and the mailer's timeout together,
- * so that two processes never hold an email at once.
- */
+/** How far in the future `due_at` is when the row of an email is inserted. */
 export const FIRST_LEASE_SECONDS = LEASE_SECONDS;
 
 /** How long an email waits in this process for a connection. */
 const WAIT_MS = 10_000;
+/**
+ * When a lease is renewed, as long as the email waits here or at the mail server: early enough for two more tries, so that two
+ * processes never hold an email at once.
+ */
+const RENEWAL_AGE_MS = 10_000;
+const RENEWAL_MS = 5_000;
 const SWEEP_MS = 1_000;
 const CLAIM_SIZE = 32;
-/** Between two probes of a mail server that cannot be reached. */
-const PROBE_MS = 5_000;
-/** For an email that could not be tried: by then the server may be back, or a connection free. */
-const POSTPONE_SECONDS = 5;
 const STOP_MS = 8_000;
 /** A reason may contain a name that differs from email to email, so only this many are logged. */
 const MAX_LOGGED_REASONS = 20;
@@ -34,17 +33,27 @@ type Parts = {
   secretsOf(mail: Mail): MailSecrets | null;
   /** Called once for an email that the mail server permanently refused (5yz), before its row is deleted. */
   onRefused(mail: Mail): Promise<void>;
-  /** Called for an email that has to wait: the mail server did not accept it yet (4yz), or could not be reached. Never rejects. */
+  /** Called for an email that has to wait, with the reason that `delayOf` returns. Never rejects. */
   onDelayed?(mail: Mail, reason: string): Promise<void>;
   /** Multiplies the rate limits; 1 unless given. */
   limitFactor?: number;
+};
+
+/** Since when emails cannot be sent, and why, in words that everyone may read. */
+type FailingMail = { since: Date; reason: string };
+
+const FAILURES: Readonly<Record<Failure, string>> = {
+  unreachable: 'the mail server cannot be reached',
+  login: 'the mail server does not accept the user name and password of SMTP_URL',
 };
 
 /** Sends every pending email: at once by `handOver`, and what remains by a sweep that all instances share. */
 export class Outbox {
   readonly #parts: Parts;
   readonly #store: OutboxStore;
-  readonly #breaker = new Breaker(PROBE_MS);
+  readonly #breaker = new Breaker();
+  /** When the leases of the emails that this process holds began, on the clock of performance.now(), by id. */
+  readonly #leases = new Map<string, number>();
   /** Emails that are being sent, or whose result is being written to the database. */
   readonly #active = new Set<Promise<void>>();
   /** Emails that were sent and whose rows could not be deleted yet: never to be sent again. */
@@ -54,6 +63,8 @@ export class Outbox {
   #stopping = false;
   #sweeping: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
+  #renewing: NodeJS.Timeout | null = null;
+  #failing: FailingMail | null = null;
   #databaseDown = false;
   #depth: Promise<OutboxDepth> | null = null;
 
@@ -71,6 +82,7 @@ export class Outbox {
   /** Starts the sweep. */
   start(): void {
     this.#scheduleSweep(0);
+    this.#renewing = setInterval(() => this.#renewLeases(), RENEWAL_MS).unref();
     outboxMails.readBy(async () => [{ value: (await this.depth()).mails }]);
     outboxOldestSeconds.readBy(async () => [{ value: (await this.depth()).oldestSeconds }]);
   }
@@ -80,7 +92,10 @@ export class Outbox {
     this.#parts.mailer.prepare().catch((error) => this.#logFailure(String(error)));
   }
 
-  /** Finishes the emails being sent, within 8 s, and leaves the rest to the other instances. */
+  /**
+   * Finishes the emails being sent, within 8 s, and leaves the rest to the other instances. An email that waits for the reply of the
+   * mail server is theirs when its lease ends: it may then arrive twice, with the same Message-ID.
+   */
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.#timer) clearTimeout(this.#timer);
@@ -91,6 +106,8 @@ export class Outbox {
     };
     const finished = new AbortController();
     await Promise.race([finish().finally(() => finished.abort()), sleep(STOP_MS, undefined, finished).catch(() => {})]);
+    if (this.#renewing) clearInterval(this.#renewing);
+    this.#parts.mailer.abandon();
   }
 
   /** Returns the number of pending emails of all instances, and the age of the oldest one. Concurrent calls share a query. */
@@ -106,8 +123,40 @@ export class Outbox {
    * the former decides.
    */
   async isDelivering(): Promise<boolean> {
-    const [reachable, overdue] = await Promise.all([this.#parts.mailer.isReachable(), this.#store.overdue().catch(() => false)]);
-    return reachable && !overdue;
+    const [found, overdue] = await Promise.all([this.#findFailure(), this.#store.overdue().catch(() => false)]);
+    if (found || this.#breaker.isOpen()) return false;
+    this.#failing = overdue ? (this.#failing ?? { since: new Date(), reason: 'an email has waited for more than a minute' }) : null;
+    return !overdue;
+  }
+
+  /** Returns since when this process has been unable to send emails, and why; null while it sends them. */
+  failing(): FailingMail | null {
+    return this.#failing;
+  }
+
+  /** Tries the mail server without an email. While none can be sent, it does so when the breaker admits it, and with a login. */
+  async #findFailure(): Promise<boolean> {
+    const login = this.#breaker.isOpen();
+    if (!this.#breaker.admits()) return true;
+    const found = await this.#parts.mailer.failure(login);
+    // An email waits longer for a slow server than this did, so only emails open the breaker.
+    if (found && login) this.#recordFailure(found.failure, found.reason);
+    else if (found) this.#failing ??= { since: new Date(), reason: FAILURES[found.failure] };
+    else if (login) this.#recordRecovery();
+    return found !== null;
+  }
+
+  #recordFailure(failure: Failure, reason: string, request?: string): void {
+    if (!this.#breaker.open(failure)) return;
+    this.#failing = { since: this.#failing?.since ?? new Date(), reason: FAILURES[failure] };
+    this.#parts.log.error({ request, reason }, `mail: ${FAILURES[failure]}; emails wait`);
+  }
+
+  #recordRecovery(): void {
+    this.#failing = null;
+    if (!this.#breaker.close()) return;
+    this.#parts.log.info('mail: the mail server is back');
+    this.#scheduleSweep(0);
   }
 
   /**
@@ -142,10 +191,25 @@ export class Outbox {
         admitted = await this.#store.admit(mail);
       });
       // When the database does not respond, the lease of the row simply runs out.
-      if (queried && admitted) await this.#record(mail, await this.#send(mail, startBy));
+      const result = queried && admitted ? await this.#send(mail, startBy) : null;
+      this.#leases.delete(mail.id);
+      if (result) await this.#record(mail, result);
       else this.#breaker.releaseProbe();
     };
+    this.#leases.set(mail.id, startBy - WAIT_MS);
     this.#track(work());
+  }
+
+  /** Renews the leases of the emails that take long. Other processes take over those of a process that has ended. */
+  #renewLeases(): void {
+    const now = performance.now();
+    for (const [id, since] of this.#leases) {
+      if (now - since < RENEWAL_AGE_MS) continue;
+      void this.#tryStatement(async () => {
+        await this.#store.renew(id);
+        if (this.#leases.has(id)) this.#leases.set(id, now);
+      });
+    }
   }
 
   async #send(mail: Mail, startBy: number): Promise<SendResult> {
@@ -172,22 +236,17 @@ export class Outbox {
     if (result === 'not_tried') return this.#postpone(mail.id);
     if (typeof result === 'object' && 'failed' in result) {
       this.#logFailure(result.failed, mail.requestId);
-      await this.#tryStatement(() => this.#store.retryLater(mail.id));
+      await this.#tryStatement(() => this.#store.retryLater({ id: mail.id, unconfirmed: false }));
       return;
     }
-    if (typeof result === 'object' && 'temporary' in result)
-      void this.#parts.onDelayed?.(mail, result.connection ? 'connection' : replyCodeOf(result.temporary));
+    if (typeof result === 'object' && 'temporary' in result) void this.#parts.onDelayed?.(mail, delayOf(result));
     if (typeof result === 'object' && 'temporary' in result && result.connection) {
-      if (this.#breaker.open())
-        log.error({ request: mail.requestId, reason: result.temporary }, 'mail: the mail server cannot be reached; emails wait');
+      this.#recordFailure(result.login ? 'login' : 'unreachable', result.temporary, mail.requestId);
       return this.#postpone(mail.id);
     }
     // Only a reply shows that the mail server is back.
     if (typeof result === 'object' && 'refused' in result && result.local) this.#breaker.releaseProbe();
-    else if (this.#breaker.close()) {
-      log.info('mail: the mail server is back');
-      this.#scheduleSweep(0);
-    }
+    else this.#recordRecovery();
     if (result === 'sent') return this.#remove(mail.id, null);
     if ('refused' in result) {
       log.warn({ request: mail.requestId, mail: mail.id, kind: mail.kind, reason: result.refused }, 'mail: permanently refused');
@@ -197,7 +256,7 @@ export class Outbox {
       { request: mail.requestId, mail: mail.id, kind: mail.kind, reason: result.temporary },
       'mail: temporarily refused, to be tried again',
     );
-    await this.#tryStatement(() => this.#store.retryLater(mail.id));
+    await this.#tryStatement(() => this.#store.retryLater({ id: mail.id, unconfirmed: result.unconfirmed ?? false }));
   }
 
   #logFailure(reason: string, request?: string): void {
@@ -240,7 +299,8 @@ export class Outbox {
       const { mails, expired } = await this.#store.claim(probing ? 1 : CLAIM_SIZE);
       this.#databaseDown = false;
       if (expired > 0) log.warn({ mails: expired }, 'mail: emails expired before they could be sent');
-      for (const mail of mails) if (!this.#sent.has(mail.id)) this.#deliver(mail, startBy);
+      // While the database was away, the lease of an email that this process still sends may have ended.
+      for (const mail of mails) if (!this.#sent.has(mail.id) && !this.#leases.has(mail.id)) this.#deliver(mail, startBy);
       if (probing && mails.length === 0) this.#breaker.releaseProbe();
       if (probing || mails.length < CLAIM_SIZE) return;
       while (mailer.waiting() >= CLAIM_SIZE && !this.#stopping) await sleep(20, undefined, { ref: false });
@@ -270,6 +330,12 @@ function resultName(result: SendResult): string {
   if (typeof result === 'string') return result;
   if ('temporary' in result) return result.connection ? 'unreachable' : 'temporary';
   return 'refused' in result ? 'refused' : 'failed';
+}
+
+/** Returns why an email has to wait: `connection`, `login`, or the codes of the reply. */
+function delayOf(result: Extract<SendResult, { temporary: string }>): string {
+  if (result.connection) return result.login ? 'login' : 'connection';
+  return replyCodeOf(result.temporary);
 }
 
 /** Returns the codes in a reply of a mail server (RFC 5321 §4.2, RFC 3463), such as `550 5.1.1`. Its text could quote the email. */

@@ -6,8 +6,10 @@ import type { Mail, MailKind } from './mail.ts';
 
 /** When an email that got a temporary failure is tried again, in seconds after it was requested. */
 const RETRY_SECONDS = [5, 15, 30, 60, 120, 240, 310, 330, 420, 540];
-/** How long a process that holds an email has for it, before others may take it over. */
+/** How long a process holds an email before others may take it over, unless it renews the lease. */
 export const LEASE_SECONDS = 25;
+/** For an email that could not be tried: by then the server may be back, or a connection free. */
+export const POSTPONE_SECONDS = 5;
 
 /** `expired`: how many emails were deleted unsent. */
 type Claim = { mails: Mail[]; expired: number };
@@ -20,11 +22,11 @@ const CLAIM = `
 with dead as (
   delete from outbox where id in (
     select id from outbox where due_at <= now() and expires_at <= now() order by id limit 200 for update skip locked)
-  returning kind, recipient, data->>'website' as website
+  returning kind, recipient, data->>'website' as website, case when data ? 'unconfirmed' then 'unconfirmed' end as reason
 ),
 events as (
-  insert into website_events (domain, kind, email)
-  select website, 'mail_expired', recipient from dead where kind in ('sign_in', 'app_sign_in') and website is not null
+  insert into website_events (domain, kind, reason, email)
+  select website, 'mail_expired', reason, recipient from dead where kind in ('sign_in', 'app_sign_in') and website is not null
 ),
 due as (
   select id from outbox where due_at <= now() and expires_at > now() order by id limit $1 for update skip locked
@@ -73,11 +75,16 @@ insert into website_events (domain, kind, reason, email)
 select website, ($2::text[])[n], ($3::text[])[n], recipient
 from removed cross join array_position($1::uuid[], id) as n where kind in ('sign_in', 'app_sign_in') and website is not null`;
 
+// $1 ids; $2 whether the mail server may have the email; $3 RETRY_SECONDS.
 const RETRY = `
-update outbox set tries = tries + 1, due_at = coalesce(
-  (select min(created_at + make_interval(secs => s)) from unnest($2::integer[]) s where created_at + make_interval(secs => s) > now() + interval '1 second'),
-  least(expires_at, now() + interval '30 minutes'))
-where id = any($1::uuid[])`;
+update outbox o set tries = tries + 1, data = case when ended.unconfirmed then data || '{"unconfirmed": "yes"}'::jsonb else data end,
+  due_at = coalesce(
+    (select min(created_at + make_interval(secs => s)) from unnest($3::integer[]) s where created_at + make_interval(secs => s) > now() + interval '1 second'),
+    least(expires_at, now() + interval '30 minutes'))
+from unnest($1::uuid[], $2::boolean[]) as ended (id, unconfirmed) where o.id = ended.id`;
+
+const RENEW = `
+update outbox set due_at = now() + interval '${LEASE_SECONDS} seconds', data = data || '{"held": "yes"}' where id = any($1::uuid[])`;
 
 const POSTPONE = `
 update outbox o set due_at = now() + make_interval(secs => g.seconds)
@@ -85,7 +92,7 @@ from unnest($1::uuid[], $2::integer[]) as g (id, seconds) where o.id = g.id`;
 
 const OVERDUE = `
 select exists (select from outbox where tries = 0 and created_at < now() - interval '1 minute' and expires_at > now()
-  and not data ? 'postponed') as overdue`;
+  and not data ? 'postponed' and not (data ? 'held' and due_at > now())) as overdue`;
 
 const DEPTH = `
 select count(*) as mails, coalesce(extract(epoch from now() - min(created_at) filter (where not data ? 'postponed')), 0)::float8 as oldest
@@ -107,6 +114,8 @@ type Ended = { id: string; refusal: string | null };
 /** `oldestSeconds`: 0 when nothing waits. */
 export type OutboxDepth = { mails: number; oldestSeconds: number };
 type Postponed = { id: string; seconds: number };
+/** `unconfirmed`: the mail server had the whole email and did not reply. */
+type Tried = { id: string; unconfirmed: boolean };
 
 /** The queue of pending emails. Every clock in it is the database's; `due_at` in the future is also the lease of the process that holds the email. */
 export class OutboxStore {
@@ -115,7 +124,9 @@ export class OutboxStore {
   /** Deletes an email that was sent or permanently refused, and adds the event of its website. */
   readonly remove: (ended: Ended) => Promise<void>;
   /** Counts a try and makes an email due at the next of RETRY_SECONDS. */
-  readonly retryLater: (id: string) => Promise<void>;
+  readonly retryLater: (tried: Tried) => Promise<void>;
+  /** Renews the lease of an email that the mail server takes long to accept. */
+  readonly renew: (id: string) => Promise<void>;
   /** Makes an email due in some seconds, without counting a try. */
   readonly postpone: (postponed: Postponed) => Promise<void>;
 
@@ -124,7 +135,10 @@ export class OutboxStore {
     this.#core = core;
     this.#noticeLimit = (RATE_LIMITS.mails_to_mailbox.points - RESERVED_MAILS) * limitFactor;
     this.remove = batched('outbox-remove', (ended: Ended[]) => this.#execute('outbox-remove', REMOVE, columnsOf(ended)), { delayMs: 4 });
-    this.retryLater = batched('outbox-retry', (ids: string[]) => this.#execute('outbox-retry', RETRY, [ids, RETRY_SECONDS]));
+    this.retryLater = batched('outbox-retry', (tried: Tried[]) =>
+      this.#execute('outbox-retry', RETRY, [tried.map(({ id }) => id), tried.map(({ unconfirmed }) => unconfirmed), RETRY_SECONDS]),
+    );
+    this.renew = batched('outbox-renew', (ids: string[]) => this.#execute('outbox-renew', RENEW, [ids]));
     this.postpone = batched('outbox-postpone', (mails: Postponed[]) =>
       this.#execute('outbox-postpone', POSTPONE, [mails.map(({ id }) => id), mails.map(({ seconds }) => seconds)]),
     );
@@ -153,7 +167,7 @@ export class OutboxStore {
     return { mails: Number(rows[0].mails), oldestSeconds: rows[0].oldest };
   }
 
-  /** Returns whether an email that has not expired has waited more than a minute for its first try, without being postponed by a limit. */
+  /** Returns whether an email that has not expired has waited more than a minute for its first try, without being sent now or postponed by a limit. */
   async overdue(): Promise<boolean> {
     return (await this.#core.query<{ overdue: boolean }>({ name: 'outbox-overdue', text: OVERDUE })).rows[0].overdue;
   }

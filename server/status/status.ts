@@ -1,9 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { domainToASCII } from 'node:url';
 import type { Output } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import { type Served, serve } from '../http/invoke.ts';
+import { domainOf } from '../mail/sender.ts';
 import type { Component, History, Probe, Probes, StatusStore } from './probes.ts';
 
 type StatusOutput = Output<'status'>;
@@ -128,8 +128,8 @@ function describeService({ mode, mailFrom, dkim, smtpUrl }: AboutSettings): Omit
     version: VERSION,
     mode,
     mail: {
-      domain: domainToASCII(mailFrom.slice(mailFrom.lastIndexOf('@') + 1).split('>', 1)[0]),
-      dkim: dkim && { domain: domainToASCII(dkim.domainName), selector: dkim.keySelector, publicKey: publicKeyOf(dkim.privateKey) },
+      domain: domainOf(mailFrom),
+      dkim: dkim && { domain: dkim.domainName, selector: dkim.keySelector, publicKey: publicKeyOf(dkim.privateKey) },
       delivered: smtpUrl !== null,
     },
   };

@@ -30,7 +30,7 @@ export type Clinic = {
   close(): Promise<void>;
 };
 
-export const MAIL_DOMAIN = 'emailauth.test';
+export const MAIL_DOMAIN = 'emailauth.example';
 
 export async function openClinic(): Promise<Clinic> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

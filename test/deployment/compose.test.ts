@@ -55,7 +55,8 @@ describe.skipIf(!canStart)('what compose.yaml describes, started with the progra
     stage = await openStage({ empty: true });
     const ports = { instances: [await freePort(), await freePort()], smtp: Number(new URL(stage.mailbox.url).port) };
     domain = `localhost:${await freePort()}`;
-    const compose = await readCompose({ DOMAIN: domain, POSTGRES_PASSWORD: 'a-password', SECRET_KEY: 'k'.repeat(48) });
+    const secrets = { POSTGRES_PASSWORD: 'a-password', SECRET_KEY: 'k'.repeat(48) };
+    const compose = await readCompose({ DOMAIN: domain, MAIL_FROM: 'no-reply@mail.example', ...secrets });
     programs = await startComposed(compose, ports);
     for (const [index, port] of ports.instances.entries()) {
       const { environment = {} } = compose.services[`emailauth-${index + 1}`];

@@ -27,7 +27,7 @@ async function diagnose(changes: Record<string, string> = {}, args: string[] = [
     PUBLIC_URL: service.url,
     DATABASE_URL: stage.databaseUrl,
     SMTP_URL: stage.mailbox.url,
-    MAIL_FROM: 'Email Auth <no-reply@emailauth.test>',
+    MAIL_FROM: 'Email Auth <no-reply@emailauth.example>',
     SECRET_KEY: 'k'.repeat(40),
     DATA_DIR: stage.dataDir,
   };

@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { addWebsite, freshAddress, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
+import { openMailbox } from '../mailbox.ts';
+import { addWebsite, freshAddress, openLink, registerWebsite, requestEmail, tokenOf } from '../sign-ins.ts';
 import { measureLag, sleep, waitUntil, waitWithin } from '../waiting.ts';
 import { inRun } from './full-run.ts';
 
@@ -10,10 +11,10 @@ const MINUTE_MS = 60_000;
 /** A stage with a service and a website on it. */
 type Scene = { stage: Stage; service: Service; shop: string };
 
-async function openScene({ onTestFinished }: TestContext): Promise<Scene> {
+async function openScene({ onTestFinished }: TestContext, settings: Record<string, string> = {}): Promise<Scene> {
   const stage = await openStage();
   onTestFinished(() => stage.close());
-  const service = await stage.start();
+  const service = await stage.start(settings);
   return { stage, service, shop: await addWebsite(stage, service) };
 }
 
@@ -117,12 +118,69 @@ describe.concurrent('a fault while emails are sent', { timeout: inRun({ short: 6
     expect(delays.sort((a, b) => a - b)[Math.ceil(delays.length * 0.95) - 1]).toBeLessThan(5000 + 3 * (await lag.stop()));
     await untilDelivered(scene, silent, 2 * MINUTE_MS);
   });
+
+  test.for(['stopped', 'killed'] as const)(
+    'repeats an email at most once when the service is %s before the final reply',
+    async (how, context) => {
+      const scene = await openScene(context);
+      const { mailbox } = scene.stage;
+      const email = freshAddress();
+      mailbox.behave({ kind: 'silent', addresses: [email], at: 'end' });
+      await request(scene, email);
+      await waitUntil('the mail server has the email', MINUTE_MS, () => mailbox.mailsFor(email).length === 1);
+      const other = await scene.stage.start({ PUBLIC_URL: scene.service.url });
+      if (how === 'killed') await scene.service.kill();
+      else expect(await scene.service.stop()).toBe(0);
+      await waitWithin(
+        'another instance has sent it',
+        30_000,
+        () => other.client().get('/healthz'),
+        () => mailbox.mailsFor(email).length === 2,
+      );
+      mailbox.behave({ kind: 'accept' });
+      await untilOutboxEmpty(scene);
+      const ids = mailbox.mailsFor(email).map(({ messageId }) => messageId);
+      expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
+    },
+  );
+
+  test('backs off while the mail server refuses the password, and says so', async (context) => {
+    const mailbox = await openMailbox({ login: true });
+    context.onTestFinished(() => mailbox.down());
+    mailbox.behave({ kind: 'refuse_login' });
+    const stage = await openStage();
+    context.onTestFinished(() => stage.close());
+    const service = await stage.start({ SMTP_URL: mailbox.url });
+    const lines = (text: string) => service.output().split(text).length - 1;
+    const ready = async () => (await service.client().get('/readyz')).json;
+    const status = async () => (await service.client().get('/api/status')).json;
+    const email = freshAddress();
+    await requestEmail(service.client(), email, `https://${await registerWebsite(service.client())}/`);
+    await waitUntil('the failure is logged', MINUTE_MS, () => lines('does not accept the user name and password') > 0);
+    const before = mailbox.logins;
+    expect(await ready()).toEqual({
+      status: 'ready',
+      mail: expect.stringMatching(/^failing since \d{4}-\d\d-\d\dT.*Z: the mail server does not accept/),
+    });
+    await waitUntil('the status says so', 2 * MINUTE_MS, async () => {
+      const { components } = await status();
+      return (
+        components.some(({ id, state }: { id: string; state: string }) => id === 'mail' && state === 'down') || JSON.stringify(components)
+      );
+    });
+    expect(mailbox.logins - before).toBeLessThanOrEqual(3);
+    mailbox.behave({ kind: 'accept' });
+    await mailbox.waitFor(email, 5 * MINUTE_MS);
+    await waitUntil('the recovery is logged', MINUTE_MS, () => lines('the mail server is back') > 0);
+    expect(await ready()).toEqual({ status: 'ready' });
+    expect([lines('does not accept the user name and password'), lines('the mail server is back')]).toEqual([1, 1]);
+  });
 });
 
 test('responds within 300 ms while SMTP is down, and sends the backlog within 30 s after it returns', {
   timeout: inRun({ short: 4, full: 12 }) * MINUTE_MS,
 }, async (context) => {
-  const scene = await openScene(context);
+  const scene = await openScene(context, { LOG_LEVEL: 'debug' });
   const { mailbox } = scene.stage;
   const connectionFailures = () => scene.service.output().split('mail: connection failed').length - 1;
   await mailbox.down();

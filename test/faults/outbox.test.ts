@@ -1,4 +1,3 @@
-import { createServer, type Server } from 'node:net';
 import pino from 'pino';
 import { describe, expect, inject, type TestContext, test } from 'vitest';
 import { type Database, openDatabase } from '../../server/db/database.ts';
@@ -8,7 +7,7 @@ import { Mailer } from '../../server/mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from '../../server/mail/outbox.ts';
 import { type Mailbox, openMailbox } from '../mailbox.ts';
 import { createCluster, createDatabase } from '../postgres.ts';
-import { freePort, waitUntil } from '../waiting.ts';
+import { waitUntil } from '../waiting.ts';
 
 type AtEnd = TestContext['onTestFinished'];
 
@@ -29,9 +28,10 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: 
   const logged: { level: number; msg: string; reason?: string; mails?: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => void logged.push(JSON.parse(line)) });
   const refused: string[] = [];
+  const delayed: string[] = [];
   const mailer = new Mailer({
     smtpUrl,
-    mailFrom: 'Email Auth <no-reply@auth.example>',
+    mailFrom: { name: 'Email Auth', address: 'no-reply@auth.example' },
     dkim: null,
     publicUrl: 'https://auth.example',
     log,
@@ -42,19 +42,20 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: 
     log,
     secretsOf: ({ id }) => ({ link: `https://auth.example/auth/link?t=${id}`, code: '123456' }),
     onRefused: async ({ id }) => void refused.push(id),
+    onDelayed: async (_mail, reason) => void delayed.push(reason),
   });
   outbox.start();
   atEnd(() => outbox.stop());
-  return { outbox, refused, logged };
+  return { outbox, refused, delayed, logged };
 }
 
-type EmailOptions = { lease?: number; life?: number; kind?: Mail['kind'] };
+type EmailOptions = { lease?: number; life?: number; kind?: Mail['kind']; website?: string };
 
 /** Adds emails to the outbox as the statement of the sign-in core does. */
 async function addEmails(database: Database, recipients: string[], options: EmailOptions = {}): Promise<Mail[]> {
-  const { lease = FIRST_LEASE_SECONDS, life = 600, kind = 'sign_in' } = options;
+  const { lease = FIRST_LEASE_SECONDS, life = 600, kind = 'sign_in', website } = options;
   const mails = recipients.map((recipient): Mail => {
-    return { id: crypto.randomUUID(), kind, recipient, language: 'lt', data: { host: 'shop.example' } };
+    return { id: crypto.randomUUID(), kind, recipient, language: 'lt', data: { host: 'shop.example', ...(website && { website }) } };
   });
   await database.core.query(
     `insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
@@ -174,17 +175,79 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
     expect(reasons).toEqual(['50 Error: no templates', expect.stringMatching(/^50 TypeError: /)]);
   });
 
-  test('messages without a response of the SMTP server do not delay others', async ({ onTestFinished: atEnd }) => {
-    const database = await openTestDatabase(atEnd);
-    const server = await openHangingServer(atEnd);
-    const { outbox } = openOutbox(atEnd, database, server.url);
-    for (let n = 0; n < 12; n++) outbox.handOver(await addEmail(database, `hang${n}@example.com`));
-    await waitUntil('some messages hang', 30_000, () => server.hung > 0);
-    for (let n = 0; n < 30; n++) outbox.handOver(await addEmail(database, `fine${n}@example.com`));
-    await waitUntil('30 emails are delivered', 30_000, () => server.taken.length >= 30 || `${server.taken.length} were delivered`);
-    // All were delivered while the others hung: those time out after 10 s and are retried later.
-    expect(server.hung).toBeLessThanOrEqual(12);
-    await waitUntil('the messages that hung are retried', 60_000, () => server.hung > 12 || `${server.hung} tries`);
+  test('an email whose final reply is outstanding is not sent again, and delays no other', async ({ onTestFinished: atEnd }) => {
+    const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
+    const { outbox, delayed } = openOutbox(atEnd, database, mailbox.url);
+    openOutbox(atEnd, database, mailbox.url);
+    const slow = addresses(0, 100);
+    mailbox.behave({ kind: 'silent', addresses: slow, at: 'end' });
+    for (const mail of await addEmails(database, slow)) outbox.handOver(mail);
+    await waitUntil('the SMTP server has all slow emails', 60_000, () => mailbox.mails.length === 100 || `${mailbox.mails.length}`);
+    const others = addresses(100, 130);
+    for (const mail of await addEmails(database, others)) outbox.handOver(mail);
+    await Promise.all(others.map((address) => mailbox.waitFor(address)));
+    // By then both processes have had the time to send them again: the first lease is over.
+    await waitUntil('all leases were renewed', 90_000, async () => {
+      const sql = "select from outbox where created_at < now() - make_interval(secs => $1) and due_at > now() and data ? 'held'";
+      const { rowCount } = await database.core.query(sql, [FIRST_LEASE_SECONDS + 5]);
+      return rowCount === 100 || `${rowCount} were`;
+    });
+    mailbox.behave({ kind: 'accept' });
+    await untilEmpty(outbox);
+    expect(mailbox.mails.map((mail) => mail.recipients[0]).sort()).toEqual([...slow, ...others].sort());
+    expect(delayed).toEqual([]);
+  });
+
+  test('sends an email once more, as the same, when the connection ends before the final reply', async ({ onTestFinished: atEnd }) => {
+    const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
+    mailbox.behave({ kind: 'close', at: 'end', by: 'reset', times: 1 });
+    const { outbox } = openOutbox(atEnd, database, mailbox.url);
+    const mail = await addEmail(database, 'ann@example.com');
+    outbox.handOver(mail);
+    await untilEmpty(outbox);
+    expect(mailbox.mails.map(({ messageId }) => messageId)).toEqual(Array(2).fill(`<${mail.id}@auth.example>`));
+  });
+
+  test.for(['421', 'reset'] as const)(
+    'sends an email at once on a new connection when the reused one ends with %s',
+    async (by, context) => {
+      const atEnd = context.onTestFinished;
+      const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
+      const { outbox, delayed } = openOutbox(atEnd, database, mailbox.url);
+      outbox.handOver(await addEmail(database, 'first@example.com'));
+      await untilEmpty(outbox);
+      mailbox.behave({ kind: 'close', at: 'next', by, times: 1 });
+      outbox.handOver(await addEmail(database, 'second@example.com'));
+      await untilEmpty(outbox);
+      expect(mailbox.mails.map(({ recipients }) => recipients[0])).toEqual(['first@example.com', 'second@example.com']);
+      expect(delayed).toEqual([]);
+    },
+  );
+
+  test('sends emails to a server that greets after 12 s', async ({ onTestFinished: atEnd }) => {
+    const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
+    mailbox.behave({ kind: 'slow', greetingMs: 12_000 });
+    const { outbox, delayed, logged } = openOutbox(atEnd, database, mailbox.url);
+    const isDelivering = outbox.isDelivering();
+    outbox.handOver(await addEmail(database, 'ann@example.com'));
+    await untilEmpty(outbox);
+    expect(mailbox.mails).toHaveLength(1);
+    expect([await isDelivering, outbox.failing(), delayed, logged]).toEqual([true, null, [], []]);
+  });
+
+  test('an email that expires without its final reply may have been delivered', async ({ onTestFinished: atEnd }) => {
+    const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
+    mailbox.behave({ kind: 'close', at: 'end', by: 'reset', times: 1 });
+    const { outbox } = openOutbox(atEnd, database, mailbox.url);
+    const mail = await addEmail(database, 'ann@example.com', { website: 'shop.example' });
+    outbox.handOver(mail);
+    await waitUntil('the email is to be tried again', 30_000, async () => {
+      const sql = 'update outbox set expires_at = now(), due_at = now() where id = $1 and tries = 1';
+      return (await database.core.query(sql, [mail.id])).rowCount === 1;
+    });
+    await untilEmpty(outbox);
+    const { rows } = await database.core.query('select kind, reason from website_events');
+    expect(rows).toEqual([{ kind: 'mail_expired', reason: 'unconfirmed' }]);
   });
 
   test('a sender that stops leaves its pending emails to others', async ({ onTestFinished: atEnd }) => {
@@ -216,46 +279,3 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
     expect(mailbox.mails.map((mail) => mail.messageId).sort()).toEqual(mails.map(({ id }) => `<${id}@auth.example>`).sort());
   });
 });
-
-/** Starts a minimal SMTP server that never responds to the message for recipients that begin with `hang`. */
-async function openHangingServer(atEnd: AtEnd): Promise<{ url: string; taken: string[]; readonly hung: number }> {
-  const port = await freePort();
-  const taken: string[] = [];
-  let hung = 0;
-  const server: Server = createServer((socket) => {
-    let recipient = '';
-    let data = '';
-    let inData = false;
-    socket.on('error', () => {});
-    socket.write('220 test\r\n');
-    socket.on('data', (chunk) => {
-      data += chunk.toString('latin1');
-      for (let end = data.indexOf('\r\n'); end >= 0; end = data.indexOf('\r\n')) {
-        const line = data.slice(0, end);
-        data = data.slice(end + 2);
-        if (inData) {
-          if (line !== '.') continue;
-          inData = false;
-          if (recipient.startsWith('hang')) hung++;
-          else {
-            taken.push(recipient);
-            socket.write('250 taken\r\n');
-          }
-          continue;
-        }
-        if (line.startsWith('RCPT')) recipient = line.slice(line.indexOf('<') + 1, line.indexOf('>'));
-        inData = line === 'DATA';
-        socket.write(inData ? '354 go on\r\n' : '250 fine\r\n');
-      }
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  atEnd(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return {
-    url: `smtp://127.0.0.1:${port}`,
-    taken,
-    get hung() {
-      return hung;
-    },
-  };
-}

@@ -4,8 +4,8 @@ import { createCluster } from '../postgres.ts';
 import { waitUntil } from '../waiting.ts';
 
 const MINUTE_MS = 60_000;
-/** A response may be 15 s old and a probe takes up to 5 s; on a busy machine a second probe may be needed. */
-const TIMEOUT_MS = 90_000;
+/** A response may be 15 s old, and the check of a mail server takes up to 30 s; on a busy machine a second probe may be needed. */
+const TIMEOUT_MS = 180_000;
 
 const statusOf = async (service: Service) => (await service.client().get('/api/status')).json;
 
