@@ -29,7 +29,19 @@ const keyOf = async (owner: Developer, environment: 'live' | 'test'): Promise<st
   (await owner.client.post('/api/api-keys', { name: 'a key', environment })).json.key;
 const as = async (owner: Developer) => ({ EMAILAUTH_TOKEN: await keyOf(owner, 'live') });
 
-const SITE = ['id', 'domain', 'displayDomain', 'verified', 'iconUrl', 'onProbation', 'registeredByOthers', 'createdAt', 'role', 'linkedAddress', 'proof'];
+const SITE = [
+  'id',
+  'domain',
+  'displayDomain',
+  'verified',
+  'iconUrl',
+  'onProbation',
+  'registeredByOthers',
+  'createdAt',
+  'role',
+  'linkedAddress',
+  'proof',
+];
 
 describe('list', () => {
   test('explains how to add a website when there is none', async () => {
