@@ -7,7 +7,7 @@ const valuesFor = (line: string) => suggestionFor(line.split('|')).candidates.ma
 test.each([
   ['si', ['sites']],
   ['re', ['register', 'restore']],
-  ['sites|', ['list', 'add', 'get', 'update', 'remove', 'verify']],
+  ['sites|', ['list', 'add', 'get', 'update', 'give-back', 'remove', 'verify']],
   ['sites|re', ['remove']],
   ['help|sites|re', ['remove']],
   ['help|sites|add|', []],
