@@ -180,7 +180,7 @@ describe('devices', () => {
     const { json } = await one.client.post('/api/auth/validate-key', { email, key: one.authKey });
     const bystander = await signInWith(firefox, freshAddress('dev'));
     const response = await two.client.post('/api/user/sign-out-everywhere');
-    expect(response.json).toEqual({ success: true });
+    expect(response.json).toEqual({ success: true, apiKeys: 0, passkeys: 0 });
     expect(two.client.cookies.has('sid')).toBe(false);
     expect(two.client.cookies.has('auth_key')).toBe(false);
     two.client.cookies = kept;
