@@ -36,11 +36,16 @@ async function targetOn(path: string) {
 }
 const signInPage = (domain: string) => targetOn(`/auth?forward_url=${encodeURIComponent(`https://www.${domain}/x`)}`);
 
-test("a website's icon is in the list, in the lookup, on its sign-in page and on the page of an opened link", async () => {
+const prove = (domain: string) => stage.query('update websites set proven_at = now() where domain = $1', [domain]);
+
+test("a website's icon is in the list, in the lookup, and once the domain is proven on its sign-in page and on the page of an opened link", async () => {
   const [domain, icon] = [freshDomain(), await upload(ann)];
   const created = await ann.client.post('/api/websites', { domain, iconUrl: icon });
   expect(created.json.iconUrl).toBe(icon);
   expect((await ann.client.get('/api/websites')).json.find((site: { domain: string }) => site.domain === domain).iconUrl).toBe(icon);
+  // Anyone can register a domain.
+  expect([await shownOf(domain), (await signInPage(domain)).iconUrl]).toEqual([null, null]);
+  await prove(domain);
   expect(await shownOf(domain)).toBe(icon);
   expect(await signInPage(domain)).toMatchObject({ kind: 'site', host: `www.${domain}`, displayHost: `www.${domain}`, iconUrl: icon });
   const email = freshAddress();
@@ -102,11 +107,12 @@ test.each([
 test("an account cannot change the icon of another account's website", async () => {
   const [domain, icon, own] = [freshDomain(), await upload(ann), await upload(bob)];
   const { id } = (await ann.client.post('/api/websites', { domain, iconUrl: icon })).json;
+  await prove(domain);
   for (const iconUrl of [null, own]) expect((await bob.client.put(`/api/websites/${id}`, { domain, iconUrl })).status).toBe(404);
   expect(await shownOf(domain)).toBe(icon);
 });
 
-test('a registered website has no icon until its linked address signs in', async () => {
+test('a registered website gets no icon until its linked address signs in, and shows none until its domain is proven', async () => {
   const [domain, icon] = [freshDomain(), await upload(ann)];
   expect((await service.client().post('/api/websites/register', { domain, email: ann.email, iconUrl: icon })).status).toBe(200);
   await stage.mailbox.waitFor(ann.email);
@@ -118,6 +124,8 @@ test('a registered website has no icon until its linked address signs in', async
   await stage.query('update websites set icon = $2 where id = $1', [id, icon.split('/').at(-1)]);
   expect([await shownOf(domain), (await signInPage(domain)).iconUrl]).toEqual([null, null]);
   await signInDeveloper(stage, service, ann.email);
+  expect([await shownOf(domain), (await signInPage(domain)).iconUrl]).toEqual([null, null]);
+  await prove(domain);
   expect([await shownOf(domain), (await signInPage(domain)).iconUrl]).toEqual([icon, icon]);
 });
 

@@ -188,10 +188,10 @@ test('an account has at most 100 unproven websites, counted exactly at two insta
   expect((await move(false)).status).toBe(200);
 });
 
-test('registrations without a session do not count as websites that the account added', async () => {
+test('registrations without a session do not count as websites that the account added, also once a sign-in has claimed them', async () => {
   const { client, email } = await signInDeveloper(stage, service);
   await stage.query(
-    "insert into websites (id, domain, email) select gen_random_uuid(), gen_random_uuid() || '.example', $1 from generate_series(1, 100)",
+    "insert into websites (id, domain, email, registered_by_others, claimed_at) select gen_random_uuid(), gen_random_uuid() || '.example', $1, true, now() from generate_series(1, 100)",
     [email],
   );
   expect((await client.post('/api/websites', { domain: freshDomain() })).status).toBe(200);
