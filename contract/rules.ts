@@ -24,8 +24,8 @@ export function normalEmail(input: string): string | null {
   return email.length <= 254 ? email : null;
 }
 
-// Joiners before a letter beyond ASCII stay: in the domains of some languages they are letters (RFC 5892 appendix A.1).
-const INVISIBLE = /(?![\u200c\u200d][^\0-\x7f])[\p{Cf}\p{DI}]/gu;
+// The first group is kept: a joiner between two letters beyond ASCII changes the word in some languages (RFC 5892 appendix A.1).
+const INVISIBLE = /([^\0-\x7f\s\p{Cf}\p{DI}][\u200c\u200d](?=[^\0-\x7f\s\p{Cf}\p{DI}]))|[\p{Cf}\p{DI}]/gu;
 const QUOTED = /^["'`\u2018-\u201f\xab\xbb\u2039\u203a](.*)["'`\u2018-\u201f\xab\xbb\u2039\u203a]$/s;
 
 /**
@@ -33,7 +33,7 @@ const QUOTED = /^["'`\u2018-\u201f\xab\xbb\u2039\u203a](.*)["'`\u2018-\u201f\xab
  * line ends around it, invisible characters, quotes, a name (`Ada <ada@mail.example>`, RFC 5322 §3.4), and `mailto:` (RFC 6068).
  */
 export function readEmail(input: string): string | null {
-  const text = unquoted(input.replace(INVISIBLE, ''));
+  const text = unquoted(input.replace(INVISIBLE, '$1'));
   const [, name, address = text] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
   const email = normalEmail(withoutScheme(unquoted(address)));
   // A name may repeat the address, but not contain another one or the line of a header.
@@ -49,7 +49,7 @@ function unquoted(text: string): string {
 
 /** Returns the address in a `mailto:` URI without its header fields; any other text as it is. */
 function withoutScheme(text: string): string {
-  const [, address] = /^mailto:([^?#]*)/i.exec(text) ?? [];
+  const [, address] = /^mailto:(?:\/\/)?([^?#]*)/i.exec(text) ?? [];
   try {
     return address === undefined ? text : decodeURIComponent(address);
   } catch {
@@ -66,7 +66,7 @@ export const CODE_DIGITS = 6;
  * @returns `digits`: of its longest group
  */
 export function readCode(input: string): { code: string | null; digits: string } {
-  const text = input.replace(INVISIBLE, '').replace(/[^\P{Nd}0-9]/gu, digitOf);
+  const text = input.replace(/[^\P{Nd}0-9]/gu, digitOf).replace(INVISIBLE, '$1');
   const isCode = (digits: string) => digits.length === CODE_DIGITS;
   const groups = text.split(/[^\d\s\p{Pd}\u2212.\xb7]+/u).map(digitsOf);
   // The host in a line may have digits too, but not as a word of its own.
@@ -259,8 +259,10 @@ export function hasOwnScheme(uri: string): boolean {
   return /^(?!https?:)[a-z][a-z0-9+.-]*:/i.test(uri);
 }
 
-/** A domain in reverse order (RFC 8252 §7.1), which begins with a top-level domain. */
-const REVERSE_DOMAIN = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{2,59})(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
+/** A domain in reverse order (RFC 8252 §7.1): it begins with a top-level domain, and has no letters that only look like others. */
+const REVERSE_DOMAIN = /^(?:[a-z]{2}|app|cloud|com|dev|edu|gov|info|net|org)(?:\.(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
+/** A name that could also be read as the host of a website, from the left to the right. */
+const FORWARD_DOMAIN = /\.(?:com|edu|gov|net|org|amazon|apple|bank|google|microsoft)$/;
 
 /** The schemes of programs that are known to connect to MCP servers by them. Any other one could belong to the system or the browser. */
 const PROGRAM_SCHEMES: readonly string[] = [
@@ -281,7 +283,7 @@ function ownSchemeFault(uri: string): string | null {
   const fault = uriTextFault(uri);
   if (fault) return fault;
   const scheme = uri.slice(0, uri.indexOf(':'));
-  if (!PROGRAM_SCHEMES.includes(scheme) && !REVERSE_DOMAIN.test(scheme))
+  if (!PROGRAM_SCHEMES.includes(scheme) && (!REVERSE_DOMAIN.test(scheme) || FORWARD_DOMAIN.test(scheme)))
     return 'must be https, or have the scheme of a program: a domain in reverse order, in lower case, such as com.example.app:/callback';
   if (uri.includes('@')) return 'must have no user info';
   return /^:\/./.test(uri.slice(scheme.length)) && URL.canParse(uri) ? null : 'must have a path, such as com.example.app:/callback';

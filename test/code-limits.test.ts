@@ -69,6 +69,19 @@ test('a thousand wrong codes of other networks do not block a network without wr
   await openLink(other.client, other.mail);
 });
 
+// A code is compared with the codes of all open emails of a browser, so that a try needs room for as many guesses.
+test.each([998, 999])('a right code is refused where a wrong one is, with %i wrong codes in total and three emails', async (total) => {
+  const emails = [await begin(VISITOR)];
+  const [{ client, email }] = emails;
+  for (const network of ['203.0.113.2', '203.0.113.3']) {
+    const { code, mail } = await request(client, email, network);
+    emails.push({ client, email, code, mail });
+  }
+  await setTotal(total + 200);
+  for (const code of [wrongOf(emails[0].code), emails[0].code]) expect((await enter(client, email, code, STRANGER)).status).toBe(429);
+  await openLink(client, emails[2].mail);
+});
+
 test('the wrong code that reaches the total limit is logged once, by one instance, and every wrong code is in the metrics', async () => {
   const settings = { ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1', METRICS_TOKEN: 'a-token-for-the-metrics' };
   const instances = [await stage.start(settings), await stage.start(settings)];

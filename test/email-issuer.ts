@@ -79,7 +79,10 @@ export async function loadIssuer(service: Service, names: NameServer, issuer: Em
   await waitUntil('a token is verified', 60_000, async () => {
     const client = service.client();
     const email = addressAt(delegatedDomain(names, issuer.record));
-    const { nonce } = bootOf((await client.get(`/auth?forward_url=${encodeURIComponent(forwardUrl)}`)).text).verification;
+    const page = await client.get(`/auth?forward_url=${encodeURIComponent(forwardUrl)}`);
+    // On a busy machine the page may be one of an error.
+    const nonce = bootOf(page.text).verification?.nonce;
+    if (nonce === undefined) return `no nonce, status ${page.status}`;
     const browserKey = await newTokenKey('Ed25519');
     const token = await makeToken({ issuer: issuer.origin, email, origin: service.url, nonce, issuerKey: issuer.key, browserKey });
     const response = await client.post('/api/auth/verified-email', { email, token, forward_url: forwardUrl });

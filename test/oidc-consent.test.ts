@@ -96,6 +96,7 @@ describe('a client at which the person never acted', () => {
       { scope: 'openid' },
       { scope: 'openid email profile offline_access' },
       { scope: undefined, nonce: undefined },
+      { max_age: '0' },
       { max_age: '1' },
       { max_age: '86400' },
       { login_hint: 'ann@mail.example' },
@@ -291,7 +292,7 @@ describe('a program', () => {
     ]) {
       const { boot, response } = await page(redirectUri);
       expect(boot.target).toEqual(
-        expect.objectContaining({ kind: 'application', name: 'Assistant', host: scheme, displayHost: scheme, program: 'here' }),
+        expect.objectContaining({ kind: 'application', name: 'Assistant', host: `${scheme}:`, displayHost: `${scheme}:`, program: 'here' }),
       );
       expect(response.text).toContain('A program on this device');
       expect(response.text).not.toMatch(/google|paypal/);

@@ -96,6 +96,21 @@ describe('a resource', () => {
     expect(answerOf(again.response).code).not.toBe('');
   });
 
+  test('that is another one uses up neither the code nor the refresh token', async () => {
+    const client = service.client();
+    const scope = 'openid offline_access websites:read';
+    const begun = await begin(client, { clientId, scope, parameters: { resource: `${service.url}/mcp`, prompt: 'consent' } });
+    const { code } = await continueByLink(stage, client, begun, freshAddress());
+    const wrong = { resource: 'https://evil.example/' };
+    const named = { error: 'invalid_target', error_description: expect.stringContaining(`${service.url}/mcp`) };
+    expect((await exchangeCode(client, begun, code, wrong)).json).toMatchObject(named);
+    const tokens = await exchangeCode(client, begun, code);
+    expect(tokens.status).toBe(200);
+    const fields = { grant_type: 'refresh_token', client_id: clientId, refresh_token: tokens.json.refresh_token };
+    expect((await postForm(client, '/oauth/token', { ...fields, ...wrong })).json).toMatchObject(named);
+    expect((await postForm(client, '/oauth/token', fields)).status).toBe(200);
+  });
+
   test.each(['', '/', '/mcp/x', '/MCP', '/none', 'https://evil.example/mcp'])(
     '%j is refused with the names of the right ones',
     async (path) => {

@@ -16,7 +16,7 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
  */
 const MAX_SIZES: Record<string, { scripts: number; styles: number; lazy: number }> = {
   signin: { scripts: 30, styles: 10, lazy: 0 },
-  client: { scripts: 82, styles: 11, lazy: 115 },
+  client: { scripts: 83, styles: 11, lazy: 115 },
 };
 
 /**

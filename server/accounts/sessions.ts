@@ -135,8 +135,9 @@ session as (
   select $2, id, $3, $6, now() + interval '${SESSION_SECONDS} seconds' from account
 ),
 replaced as (
-  delete from sessions s using person where s.client_id is null and (s.device = $3 or s.hash = $7)
+  delete from sessions s using person where s.client_id is null and (s.device = $3 or s.hash = $7) returning s.user_id
 ),
+raised as (${raiseGenerations('(select u.email from users u join replaced r on r.user_id = u.id join person p on p.email <> u.email) ended')}),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
   select $4, $3, $6, email, $5, coalesce(proven_at, now()) + ${REMEMBERED_LIFE} from person

@@ -48,10 +48,10 @@ export type SendResult =
   | { refused: string; local?: true }
   | { failed: string };
 
-const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
+const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{0,5})?$/;
 
 /**
- * Returns a host name as an email shows it: A-labels (RFC 5890) in lower case.
+ * Returns a host name as an email shows it, A-labels (RFC 5890) in lower case; or the scheme of a program with its colon.
  * @throws Error for anything else, since no other text of a requester may appear in an email
  */
 export function shownHost(host: string): string {

@@ -263,9 +263,9 @@ function resultAtEnd({ message, responseCode }: SmtpError): SendResult {
 /** Replies of RFC 4954 §6 to a login, and to a command without one, that are the same until someone changes a setting. */
 const LOGIN_REPLIES: readonly (number | undefined)[] = [530, 534, 535, 538];
 
-/** Returns whether the server permanently refuses the user name and password, or the way in which they are sent. */
-function isLoginRefused({ code, responseCode, permanent }: SmtpError): boolean {
-  return LOGIN_REPLIES.includes(responseCode) || (code === 'EAUTH' && (permanent === true || responseCode === undefined));
+/** Returns whether the server refuses the user name and password or the way in which they are sent, for good or for now. */
+function isLoginRefused({ code, responseCode }: SmtpError): boolean {
+  return LOGIN_REPLIES.includes(responseCode) || code === 'EAUTH';
 }
 
 /** A reply 5yz is permanent (RFC 5321 §4.2.1), except 503, a bad sequence of commands, for nodemailer. */

@@ -102,6 +102,9 @@ function refuseMethod({ method }: IncomingMessage): Refusal | null {
 
 /** Lets a request accept event streams too, without which the SDK refuses it. Every response is JSON. */
 function acceptBoth(request: IncomingMessage): void {
+  const { accept } = request.headers;
+  // Parameters of a type, such as a charset, say nothing about JSON.
+  if (accept !== undefined) request.headers.accept = accept.replace(/;(?!\s*q\s*=)[^,;]*/gi, '').replace(/^\s*\*\s*$/, '*/*');
   if (accepts(request).type('json')) request.headers.accept = 'application/json, text/event-stream';
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
+import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import { digest, type SecretKeys } from '../secrets.ts';
@@ -10,7 +11,7 @@ import type { OpenIdClients } from './clients.ts';
 import { interactionPath, PATHS } from './endpoints.ts';
 import { CLAIMS, CONSENT_SECONDS, claimsOf, existingGrant, isKnownAt, needsConsent, pairwiseSubject, type WithLocale } from './grants.ts';
 import type { ProviderPages } from './pages.ts';
-import { PROMPTS, resourcesOf } from './parameters.ts';
+import { PROMPTS, resourceHint, resourcesOf } from './parameters.ts';
 import type { RecordsStore } from './store.ts';
 
 const MINUTE = 60;
@@ -116,9 +117,16 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
       Grant: (_, grant) => (isLasting(grant) ? TTL.LastingGrant : TTL.Session),
     },
     renderError: pages.renderError,
-    clientBasedCORS: (_, origin, client) =>
-      client.redirectUris?.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin) ?? false,
+    clientBasedCORS: (_, origin, client) => client.redirectUris?.some((uri) => isOriginOf(origin, uri)) ?? false,
   };
+}
+
+/** Whether a page of an origin may be at a redirect URI; at a loopback host with any port (RFC 8252 §7.3). */
+function isOriginOf(origin: string, redirectUri: string): boolean {
+  if (!URL.canParse(redirectUri) || !URL.canParse(origin)) return false;
+  const [page, uri] = [new URL(origin), new URL(redirectUri)];
+  if (page.origin === uri.origin) return page.origin === origin;
+  return isLoopbackRedirectHost(uri.hostname) && page.protocol === uri.protocol && page.hostname === uri.hostname;
 }
 
 /** Whether a client asks about a token of its own, or revokes one (RFC 7662 §2.1, RFC 7009 §2.1). */
@@ -150,7 +158,8 @@ function policyOf({ interactionPolicy: { base, Check, Prompt } }: Library, { pub
   // The response is the one without a session, so that a client cannot learn who uses this service.
   const isUnknown = async (ctx: KoaContextWithOIDC) =>
     ctx.oidc.promptPending('none') && ctx.oidc.session?.accountId !== undefined && !(await isKnownAt(ctx, store));
-  login?.add(new Check('not_known_here', 'End-User authentication is required', 'login_required', isUnknown), 0);
+  // After the check for a session, whose error is the same.
+  login?.add(new Check('not_known_here', 'End-User authentication is required', 'login_required', isUnknown), 1);
   const consent = policy.get('consent')?.checks;
   consent?.remove('native_client_prompt');
   consent?.add(new Check('needs_consent', 'the person has to allow the client', 'consent_required', needsConsent), 1);
@@ -163,8 +172,7 @@ function resourceConfiguration(publicUrl: string, { errors }: Library) {
   return {
     enabled: true,
     getResourceServerInfo: (_ctx: KoaContextWithOIDC, resource: string, client: Client) => {
-      if (!resources.includes(resource))
-        throw new errors.InvalidTarget(`the resource must be ${resources.join(' for the MCP server, or ')} for the API`);
+      if (!resources.includes(resource)) throw new errors.InvalidTarget(resourceHint(publicUrl));
       return {
         scope: resourceScopesOf(client).join(' '),
         audience: resource,

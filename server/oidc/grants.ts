@@ -81,7 +81,7 @@ async function allowedScopes(
   const isWebsite = clientKindOf(client.clientId) === 'website';
   // A sign-in counts for the client at which it was made.
   if (isWebsite && result?.login && !oidc.promptPending('consent') && needsOnlySignIn(oidc))
-    return addConsent(store, email, client, host, { openid: OF_A_SIGN_IN.join(' '), resources: {} });
+    return addConsent(store, email, client, host, { openid: [...oidc.requestParamScopes].join(' '), resources: {} });
   if (isWebsite && !client.proven && !result?.login) return null;
   return consentOf(store, email, client, host);
 }

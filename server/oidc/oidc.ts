@@ -239,7 +239,7 @@ class OpenIdProvider {
     );
     this.#requests.observe(provider);
     applyClientRules(provider);
-    applyParameterRules(provider, publicUrl);
+    applyParameterRules(provider, publicUrl, errors);
     keepLocale(provider);
     limitRegistrations(provider, this.#parts.registration);
     limitRequests(provider, this.#parts.limits);

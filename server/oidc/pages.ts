@@ -166,7 +166,14 @@ export function applicationTarget(
   const host = redirectHostOf(uri);
   const program = hasOwnScheme(uri) ? 'here' : onDevice ? 'elsewhere' : undefined;
   const name = clientName.slice(0, MAX_NAME_LENGTH);
-  return { kind: 'application', name, host, displayHost: displayDomainOf(host) || host, ...(program && { program }), interaction };
+  return {
+    kind: 'application',
+    name,
+    host,
+    displayHost: (program !== 'here' && displayDomainOf(host)) || host,
+    ...(program && { program }),
+    interaction,
+  };
 }
 
 /** Returns the action and the hidden fields of a form that oidc-provider made. */

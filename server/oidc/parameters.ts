@@ -1,4 +1,4 @@
-import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { FIRST_SCOPES, type Resource, resourceUri } from '../http/errors.ts';
 
 type Parameters = Record<string, unknown>;
@@ -13,18 +13,34 @@ export const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'];
 export const resourcesOf = (publicUrl: string): string[] =>
   (['mcp', 'api'] satisfies Resource[]).map((resource) => resourceUri(publicUrl, resource));
 
+/** Returns what is wrong with another resource. */
+export const resourceHint = (publicUrl: string): string =>
+  `the resource must be ${resourcesOf(publicUrl).join(' for the MCP server, or ')} for the API`;
+
 /**
  * Makes oidc-provider read the parameters of every request as `readParameters` does, before it checks them: those of a query, of a
  * form and of a stored request.
  */
-export function applyParameterRules({ OIDCContext: { prototype } }: Provider, publicUrl: string): void {
+export function applyParameterRules(
+  { OIDCContext: { prototype } }: Provider,
+  publicUrl: string,
+  { InvalidTarget }: Pick<typeof errors, 'InvalidTarget'>,
+): void {
   const known = new WeakMap<object, Parameters>();
   Object.defineProperty(prototype, 'params', {
     get(this: KoaContextWithOIDC['oidc']) {
       return known.get(this);
     },
     set(this: KoaContextWithOIDC['oidc'], parameters: Parameters) {
-      known.set(this, Object.assign(parameters, readParameters(parameters, this.route, publicUrl)));
+      const read = Object.assign(parameters, readParameters(parameters, this.route, publicUrl));
+      // Checked before anything is used up: oidc-provider consumes a code or a refresh token before it looks at the resource.
+      if (
+        this.route === 'token' &&
+        read.resource !== undefined &&
+        ![read.resource].flat().every((each) => resourcesOf(publicUrl).includes(String(each)))
+      )
+        throw new InvalidTarget(resourceHint(publicUrl));
+      known.set(this, read);
     },
   });
 }

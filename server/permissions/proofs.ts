@@ -16,8 +16,10 @@ export type ProofSource = { session: Buffer; device: Buffer | null };
  * for a call without a session.
  */
 export function proofSourceOf({ header, cookies }: Pick<Caller, 'header' | 'cookies'>): ProofSource | null {
-  const bearer = bearerOf(header('authorization'));
-  const session = bearer ?? cookies.get('sid');
+  const authorization = header('authorization');
+  const bearer = bearerOf(authorization);
+  // A call with another credential is not one of the session in its cookies.
+  const session = authorization === undefined ? cookies.get('sid') : bearer;
   if (!isRandomSecret(session)) return null;
   // A session cookie alone proves nothing, since it may be weeks old and copied.
   return { session: digest(session), device: bearer === undefined ? digest(cookies.get('device') ?? '') : null };
@@ -36,11 +38,11 @@ export async function beginChange(query: Query, { id, email }: Account): Promise
   if ((await query(IS_ACCOUNT, [id, email])).rows.length === 0) throw new Fault('sign_in_needed');
 }
 
-// $1 session, $2 its device; null: the one that the session began on.
+// $1 session, $2 its device; null: the one that the session began on; $3 account.
 const PROVEN = `
 select ${generationOf('u.email')} as generation
 from sessions s join users u on u.id = s.user_id join remembered_keys k on k.device = coalesce($2::bytea, s.device) and k.email = u.email
-where s.hash = $1 and s.client_id is null and ${isRememberedKeyAlive('k')}
+where s.hash = $1 and u.id = $3 and s.client_id is null and ${isRememberedKeyAlive('k')}
   and ${provenAtOf('k')} > now() - interval '${PROOF_SECONDS} seconds'`;
 
 /**
@@ -53,7 +55,7 @@ where s.hash = $1 and s.client_id is null and ${isRememberedKeyAlive('k')}
  */
 export async function requireProof(query: Query, account: Account, source: ProofSource | null): Promise<number> {
   await beginChange(query, account);
-  const { rows } = source ? await query(PROVEN, [source.session, source.device]) : { rows: [] };
+  const { rows } = source ? await query(PROVEN, [source.session, source.device, account.id]) : { rows: [] };
   const [proven] = rows as { generation: number }[];
   if (!proven) throw new Fault('proof_needed');
   return proven.generation;

@@ -117,7 +117,7 @@ over_total as materialized (
   select coalesce((select resets_at from sign_in_limits where key = '${TOTAL_KEY}'), now() + interval '${IN_TOTAL.duration} seconds') as resets_at
   where not $9 and case when $4 is null then exists (select from accepted) and not exists (select from total)
     else exists (select from sign_in_limits t where t.key = '${TOTAL_KEY}' and t.resets_at > now()
-      and t.hits >= $10 + case when exists (select from accepted where before = 0) then $11 else 0 end) end
+      and t.hits + (select count(*) from accepted) > $10 + case when exists (select from accepted where before = 0) then $11 else 0 end) end
 ),
 tried as (
   update sign_in_attempts a set code_tries = a.code_tries + 1 from accepted

@@ -228,11 +228,11 @@ function withParameters(url: string, parameters: string): string {
   return `${base}${separator}${parameters}${fragment}`;
 }
 
-/** Returns the host of a redirect URI on the web, the scheme of a program (RFC 8252 §7.1), or an empty text for anything else. */
+/** Returns the host of a redirect URI on the web, the scheme of a program with its colon (RFC 8252 §7.1), or an empty text for anything else. */
 export function redirectHostOf(redirectUri: string): string {
   if (!URL.canParse(redirectUri)) return '';
   const { host, hostname, protocol } = new URL(redirectUri);
-  if (hasOwnScheme(redirectUri)) return protocol.slice(0, -1);
+  if (hasOwnScheme(redirectUri)) return protocol;
   return isLoopbackRedirectHost(hostname) ? hostname : host;
 }
 
