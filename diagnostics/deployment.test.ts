@@ -17,7 +17,7 @@ const facts: Extract<DatabaseFacts, { problem: null }> = {
   readOnly: null,
   pooling: 'session',
   keepsPreparedStatements: null,
-  utc: true,
+  hasTimeSettings: true,
   identity: '1 2',
   clockAheadSeconds: 0.4,
   connections: { max: 100, used: 20 },

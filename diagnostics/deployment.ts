@@ -109,8 +109,8 @@ export type DatabaseFacts =
       pooling: 'session' | 'transaction' | 'statement';
       /** Null: not a pooler in transaction mode. */
       keepsPreparedStatements: boolean | null;
-      /** Sessions have the time zone UTC. */
-      utc: boolean;
+      /** Sessions have the time zone UTC and the DateStyle ISO. */
+      hasTimeSettings: boolean;
       /** Equal for two URLs if and only if they lead to the same database of the same server. */
       identity: string;
       /** How far this machine's clock is ahead of the server's. */
@@ -182,7 +182,7 @@ export function evaluatePooler(
     if (directFacts.pooling !== 'session') return fail(`DATABASE_DIRECT_URL leads through a pooler in ${directFacts.pooling} mode.`, fix);
     if (directFacts.identity !== facts.identity) return fail('DATABASE_URL and DATABASE_DIRECT_URL lead to two different databases.', fix);
   }
-  const { place, pooling, keepsPreparedStatements, utc } = facts;
+  const { place, pooling, keepsPreparedStatements, hasTimeSettings } = facts;
   if (pooling === 'session') return pass(`${place} gives every connection a session of its own.`);
   const mode = `${place} leads through a pooler in ${pooling} mode`;
   if (pooling === 'statement')
@@ -197,7 +197,10 @@ export function evaluatePooler(
     const fix = 'Set DATABASE_PREPARED_STATEMENTS=off, or use PgBouncer from 1.21 with max_prepared_statements above 0.';
     return fail(`${mode} that does not keep prepared statements.`, fix);
   }
-  if (!utc) return fail(`${mode}, and its sessions do not have the time zone UTC.`, "Run in PostgreSQL: alter role … set timezone = 'UTC'");
+  if (!hasTimeSettings) {
+    const fix = "Run in PostgreSQL: alter role … set timezone = 'UTC'; alter role … set datestyle = 'ISO, MDY'";
+    return fail(`${mode}, and its sessions do not have the time zone UTC and the DateStyle ISO.`, fix);
+  }
   return pass(`${mode}, and DATABASE_DIRECT_URL past it.`);
 }
 

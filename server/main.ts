@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from './config.ts';
-import { DatabaseClient, placeOf } from './db/client.ts';
+import { DatabaseClient, placeOf, timeSettingsOf } from './db/client.ts';
 import { type DatabaseRoute, directRoute } from './db/database.ts';
 import { keepsPreparedStatements, type Reached, reachDatabase, refuseSharedSessions } from './db/examine.ts';
 import { migrate } from './db/migrate.ts';
@@ -60,13 +60,13 @@ export async function startService(env: Record<string, string | undefined>, sign
 }
 
 /**
- * Runs the service as this whole process, until SIGTERM, SIGINT or SIGHUP: then it drains and stops. A second signal ends the drain,
- * and a signal after the drain ends the process immediately. An unexpected error ends the process with code 1, so that the
+ * Runs the service as this whole process, until SIGTERM, SIGINT or, in a terminal, SIGHUP: then it drains and stops. A second signal ends
+ * the drain, and a signal after the drain ends the process immediately. An unexpected error ends the process with code 1, so that the
  * operator's supervisor can restart it. Resolves with the exit code.
  */
 export async function runService(env: Record<string, string | undefined>): Promise<number> {
-  const signals = listenForSignals();
   let running: Running | undefined;
+  const signals = listenForSignals(() => running?.log.info('SIGHUP ignored: neither input nor output is a terminal'));
   const fail = async (error: unknown) => {
     if (!running) console.error(error);
     running?.log.fatal({ err: error }, 'unexpected error');
@@ -103,7 +103,11 @@ type Signals = {
   interruptible: AbortController | null;
 };
 
-function listenForSignals(): Signals {
+/** Whether the process has a terminal, with which it ends. Node.js does not keep the `nohup` of a process: it handles SIGHUP again. */
+const hasTerminal = () => process.stdin.isTTY === true || process.stdout.isTTY === true;
+
+/** @param onHangUp called at a SIGHUP that does not stop the service */
+function listenForSignals(onHangUp: () => void): Signals {
   let requestStop: (code: number) => void = () => {};
   const stopRequested = new Promise<number>((resolve) => {
     requestStop = resolve;
@@ -112,6 +116,7 @@ function listenForSignals(): Signals {
   const signals: Signals = { stopRequested, requestStop, received: () => lastSignal !== 0, interruptible: null };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
+      if (name === 'SIGHUP' && !hasTerminal()) return onHangUp();
       const isFirst = lastSignal === 0;
       if (Date.now() - lastSignal < SIGNAL_INTERVAL_MS) return;
       lastSignal = Date.now();
@@ -218,10 +223,10 @@ async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }:
 }
 
 /**
- * Refuses a pooler in transaction mode that does not keep prepared statements, or behind which the time zone is not UTC: the settings
- * of a session cannot be changed there. @throws StartError
+ * Refuses a pooler in transaction mode that does not keep prepared statements, or behind which times are not written as ISO 8601
+ * in UTC: the settings of a session cannot be changed there. @throws StartError
  */
-async function refuseUnprepared(url: string, { utc }: Reached, preparedStatements: boolean): Promise<void> {
+async function refuseUnprepared(url: string, { hasTimeSettings }: Reached, preparedStatements: boolean): Promise<void> {
   const found = `DATABASE_URL (${placeOf(url)}) leads through a pooler in transaction mode`;
   if (preparedStatements && !(await keepsPreparedStatements(url))) {
     throw new StartError(
@@ -229,6 +234,9 @@ async function refuseUnprepared(url: string, { utc }: Reached, preparedStatement
         'max_prepared_statements above 0.',
     );
   }
-  if (!utc)
-    throw new StartError(`${found}, and its time zone is not UTC. Run: alter role ${new URL(url).username || '…'} set timezone = 'UTC'`);
+  if (!hasTimeSettings) {
+    throw new StartError(
+      `${found}, and its time zone is not UTC or its DateStyle is not ISO. Run: ${timeSettingsOf(new URL(url).username || '…')}`,
+    );
+  }
 }

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
+import { addWebsite, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -134,4 +134,24 @@ test('a token of a website cannot open a session of the portal', async () => {
   const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
   for (const confirm of [undefined, true]) expect((await client.post('/api/auth/token-login', { token, confirm })).status).toBe(401);
   expect((await verify(token)).json.valid).toBe(true);
+});
+
+describe.each(['German, DMY', 'SQL, MDY', 'Postgres, DMY'])('on a database whose DateStyle is %s', (style) => {
+  test('tokens are verified with the time of the proof, and the portal shows times', async () => {
+    const elsewhere = await openStage({ empty: true });
+    onTestFinished(() => elsewhere.close());
+    await elsewhere.query(`alter database ${new URL(elsewhere.databaseUrl).pathname.slice(1)} set datestyle = '${style}'`);
+    const instance = await elsewhere.start();
+    const before = Date.now();
+    const domain = await addWebsite(elsewhere, instance);
+    const token = await visitorToken(elsewhere, instance.client(), domain);
+    const { json } = await instance.client().get(`/api/verify-token?token=${token}&domain=${domain}`);
+    expect(json).toMatchObject({ valid: true, domain, at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) });
+    // The clocks of the test and of PostgreSQL are the same.
+    expect(Date.parse(json.at)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(json.at)).toBeLessThanOrEqual(Date.now());
+    const { client } = await signInDeveloper(elsewhere, instance);
+    const { createdAt } = (await client.post('/api/websites', { domain: freshDomain() })).json;
+    expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
+  });
 });

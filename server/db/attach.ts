@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { StorageConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, disconnect, placeOf, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
+import { DatabaseClient, disconnect, placeOf, READ_ONLY_CAUSE, type ReadOnlyCause, TIME_SETTINGS } from './client.ts';
 import { detectPooling, MIN_VERSION, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, refuseSharedSessions, type Target, tooOld } from './examine.ts';
 
 /** The database that an operator's command works on. */
@@ -36,7 +36,7 @@ export class NoDatabase extends StartError {
 const CONNECT_MS = 5_000;
 /** How long a running service may take to start its PostgreSQL. */
 const START_MS = 15_000;
-const SETTINGS = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO';
+const SETTINGS = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; ${TIME_SETTINGS};
   set client_encoding = 'UTF8'`;
 
 /**

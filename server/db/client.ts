@@ -4,6 +4,18 @@ import pg from 'pg';
 /** One server of a connection URI. */
 export type Host = { host: string; port: string };
 
+/**
+ * How a session writes times, whatever the role or the database sets: the parsers of `pg` read ISO 8601 only, and the service compares
+ * days in UTC.
+ */
+export const TIME_SETTINGS = "set timezone = 'UTC'; set datestyle = 'ISO, MDY'";
+/** How TIME_SETTINGS are made the default of a role, for a pooler in transaction mode, behind which no session can be set. */
+export const timeSettingsOf = (role: string): string =>
+  `alter role ${role} set timezone = 'UTC'; alter role ${role} set datestyle = 'ISO, MDY'`;
+/** An SQL expression: whether the session has TIME_SETTINGS, in summer and winter. */
+export const HAS_TIME_SETTINGS = `(current_setting('datestyle') like 'ISO%' and extract(timezone from timestamptz '2026-01-15Z') = 0
+  and extract(timezone from timestamptz '2026-07-15Z') = 0)`;
+
 const DEFAULT_PORT = '5432';
 const AUTHORITY = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 
@@ -104,7 +116,10 @@ export class DatabaseClient extends pg.Client {
       const { host, port } = await this.findHost(this.#url);
       Object.assign(this, { host, port: Number(port) });
     }
-    await super.connect();
+    await super.connect().catch((error) => {
+      // As Node.js marks it: whatever the server refuses, from a rotated password to a renamed database, it cannot be used now.
+      throw Object.assign(error, { syscall: 'connect' });
+    });
     return this;
   }
 }

@@ -1,7 +1,17 @@
 import pg from 'pg';
 import type { Sequelize, Transaction } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
-import { DatabaseClient, disconnect, findWritable, firstHostOf, hasSeveralHosts, isBroken, isReadOnly, isUnanswered } from './client.ts';
+import {
+  DatabaseClient,
+  disconnect,
+  findWritable,
+  firstHostOf,
+  hasSeveralHosts,
+  isBroken,
+  isReadOnly,
+  isUnanswered,
+  TIME_SETTINGS,
+} from './client.ts';
 import type { Orm } from './models.ts';
 import { type Reader, ReadReplica, type ReplicaOptions } from './read-replica.ts';
 
@@ -29,7 +39,7 @@ const RECONNECT_PAUSE_MS = 1_000;
 /** A pooler in transaction mode keeps this name on its connections after the service has stopped, so it does not show that one is serving. */
 const POOLED_NAME = 'emailauth-pooled';
 
-const ORM_SETTINGS = `set statement_timeout = ${STATEMENT_MS}; set timezone = 'UTC'`;
+const ORM_SETTINGS = `set statement_timeout = ${STATEMENT_MS}; ${TIME_SETTINGS}`;
 // The core's statements look up rows by key only. With these settings the planner uses the indexes for tables of any size, also in a
 // plan that was made while the tables were empty. The little that is read is not worth a parallel worker.
 const CORE_SETTINGS = `${ORM_SETTINGS}; set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off;
@@ -122,7 +132,7 @@ export class Database {
     try {
       await client.connect();
       // The server does not notice that a connection is closed before its statement ends.
-      await client.query(`set statement_timeout = ${maxMs}`);
+      await client.query(`set statement_timeout = ${maxMs}; ${TIME_SETTINGS}`);
       return await work(client);
     } finally {
       clearTimeout(timer);

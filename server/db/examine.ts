@@ -4,17 +4,17 @@ import type pg from 'pg';
 import type { DatabaseFacts, ReplicaFacts, Standby } from '../../diagnostics/deployment.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, LAG_SECONDS, placeOf, READ_ONLY_CAUSE, ReadingClient, type ReadOnlyCause } from './client.ts';
+import { DatabaseClient, HAS_TIME_SETTINGS, LAG_SECONDS, placeOf, READ_ONLY_CAUSE, ReadingClient, type ReadOnlyCause } from './client.ts';
 import { readSchemaState } from './migrate.ts';
 
 /** A database to connect to. `setting` gives the URL; null: the embedded PostgreSQL. */
 export type Target = { url: string; setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | null };
 
 /** What `SERVER` selects. `identity` is equal for two URLs if and only if they lead to the same database of the same server. */
-type Server = { version: number; readOnly: ReadOnlyCause | null; identity: string; utc: boolean };
+type Server = { version: number; readOnly: ReadOnlyCause | null; identity: string; hasTimeSettings: boolean };
 
 /** A database that accepts writes. */
-export type Reached = Pick<Server, 'identity' | 'utc'> & { pooling: Pooling };
+export type Reached = Pick<Server, 'identity' | 'hasTimeSettings'> & { pooling: Pooling };
 
 export const MIN_VERSION = 14;
 const TIMEOUT_MS = 30_000;
@@ -40,7 +40,7 @@ const FINAL_MESSAGES = /authentication failed|no such (?:user|database)|unsuppor
 const SERVER = `
 select current_setting('server_version_num')::int / 10000 as version, ${READ_ONLY_CAUSE} as "readOnly",
   extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as identity,
-  extract(timezone from timestamptz '2026-01-15Z') = 0 and extract(timezone from timestamptz '2026-07-15Z') = 0 as utc`;
+  ${HAS_TIME_SETTINGS} as "hasTimeSettings"`;
 
 /** The server accepts no writes. That may change, since a promotion can be in progress. */
 class ReadOnly extends Error {}
@@ -67,10 +67,10 @@ async function reach({ url, setting }: Target, place: string): Promise<Reached> 
   const client = openClient(url);
   try {
     await client.connect();
-    const [{ version, readOnly, identity, utc }] = (await client.query<Server>(SERVER)).rows;
+    const [{ version, readOnly, identity, hasTimeSettings }] = (await client.query<Server>(SERVER)).rows;
     if (version < MIN_VERSION) throw tooOld(place, version);
     if (readOnly) throw new ReadOnly(`${READ_ONLY_TEXTS[readOnly]}. ${READ_ONLY_REMEDIES[readOnly]}${setting ? ` in ${setting}` : ''}.`);
-    return { pooling: setting ? await detectPooling(url) : 'session', identity, utc };
+    return { pooling: setting ? await detectPooling(url) : 'session', identity, hasTimeSettings };
   } finally {
     void client.end().catch(() => {});
   }

@@ -22,13 +22,16 @@ type Refused = {
   /** The website that the token is for, and its visitor, unless the registration has changed since; null for a token that is not known. */
   issuedFor: { domain: string; email: string | null } | null;
 };
-type Valid = { valid: true; email: string; host: string; method: ReportedMethod; at: Date };
+type Valid = { valid: true; email: string; host: string; method: ReportedMethod; at: string };
 type Result = Valid | Refused;
 
 const SAME_REGISTRATION = sameRegistration('t.domain', `t.expires_at - interval '${TOKEN_SECONDS} seconds'`);
 
 /** When the visitor proved the address: at the sign-in, or before it. */
 const PROVEN_AT = `coalesce(t.proven_at, t.expires_at - interval '${TOKEN_SECONDS} seconds')`;
+
+/** PROVEN_AT as a response has it, written by PostgreSQL: no session setting can make it unreadable once the token is used up. */
+const AT = `to_char(${PROVEN_AT} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The host of a token of a website; null for a token of a test sign-in, which is valid only where the test is named. */
 const WEBSITE_HOST = `case when not ${isTestAudience('t.host')} then t.host end`;
@@ -43,19 +46,19 @@ with used as (
   from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
   where t.hash = g.hash and t.hash = any($1) and t.used_at is null and t.expires_at > now() and t.expires_at <= now() + interval '${TOKEN_SECONDS} seconds' and t.host = coalesce(g.host, ${WEBSITE_HOST})
     and ${SAME_REGISTRATION}
-  returning g.n, t.email, t.domain, t.host, t.method, ${PROVEN_AT} as proven_at
+  returning g.n, t.email, t.domain, t.host, t.method, ${AT} as at
 ),
 audit as (
   insert into audit_log (action, email, domain) select 'token_verified', email, domain from used
 )
-select n::integer, email, host, method, proven_at as at from used`;
+select n::integer, email, host, method, at from used`;
 
 /**
  * Returns why a token was not used up, with the parameters of USE and after it: a concurrent call that used it has committed by
  * then. Within 60 s the same Idempotency-Key gets the first result again.
  */
 const REFUSAL = `
-select t.host, t.domain, t.method, ${PROVEN_AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
+select t.host, t.domain, t.method, ${AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
   case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, ${WEBSITE_HOST})
     then t.email end as email,
   case
@@ -168,7 +171,7 @@ export class TokenVerifier {
 
 /** Returns what a website learns of a sign-in. */
 function answerOf({ email, method, at }: Valid, domain: string): Output<'verifyToken'> {
-  return { email, valid: true, domain, method, at: at.toISOString() };
+  return { email, valid: true, domain, method, at };
 }
 
 /** Returns the audience of a host name; an empty text, which no token is for, when it is not a host name. */
@@ -187,7 +190,7 @@ const columnsOf = (verifications: Verification[]) => [
 ];
 
 async function useAll(core: Database['core'], verifications: Verification[]): Promise<(Result | null)[]> {
-  type Row = { n: number; email: string; host: string; method: string; at: Date };
+  type Row = { n: number; email: string; host: string; method: string; at: string };
   const { rows } = await core.query<Row>({ name: 'signin-use', text: USE, values: columnsOf(verifications) });
   const used: (Result | null)[] = verifications.map(() => null);
   for (const { n, email, host, method, at } of rows) used[n - 1] = { valid: true, email, host, method: methodOf(method), at };
@@ -199,7 +202,7 @@ async function refusalsOf(core: Database['core'], verifications: Verification[])
     email: string | null;
     host: string;
     method: string;
-    at: Date;
+    at: string;
     domain: string | null;
     visitor: string | null;
     reason: Refused['reason'];

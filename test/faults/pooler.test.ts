@@ -173,12 +173,17 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
     );
   });
 
-  test('is refused when its time zone is not UTC', async () => {
+  test.each([
+    ['time zone', "timezone = 'Europe/Vilnius'"],
+    ['DateStyle', "datestyle = 'German, DMY'"],
+  ])('is refused when its %s is not the one of the service', async (_, setting) => {
     const elsewhere = await openStage({ empty: true });
     const name = new URL(elsewhere.databaseUrl).pathname.slice(1);
-    await elsewhere.query(`alter database ${name} set timezone = 'Europe/Vilnius'`);
+    await elsewhere.query(`alter database ${name} set ${setting}`);
     const settings = { ...supported, DATABASE_URL: pooler.url(elsewhere.databaseUrl), DATABASE_DIRECT_URL: elsewhere.databaseUrl };
-    expect(await refusal(settings)).toMatch(/its time zone is not UTC\. Run: alter role postgres set timezone = 'UTC'/);
+    expect(await refusal(settings)).toMatch(
+      /its time zone is not UTC or its DateStyle is not ISO\. Run: alter role postgres set timezone = 'UTC'; alter role postgres set datestyle/,
+    );
     await elsewhere.close();
   });
 
