@@ -7,7 +7,7 @@ export const errors = {
   bad_json: { status: 400, message: 'The body is not a JSON object.', hint: 'Send a JSON object with Content-Type: application/json.' },
   too_many_fields: {
     status: 400,
-    message: 'The request has too many parameters, fields, cookies or header entries.',
+    message: 'The request has too many parameters, fields or header entries.',
     hint: 'Send at most 50 of each.',
   },
   bad_email: { status: 400, message: 'Please enter a valid email address', hint: 'Give one address such as name@example.com.' },
@@ -243,6 +243,12 @@ export const errors = {
     status: 431,
     message: 'The headers of the request are too large.',
     hint: "Send less than 16 KB of headers. In a browser, delete this site's cookies.",
+  },
+  precondition_failed: { status: 412, message: 'The file has changed.', hint: 'Get it again, without If-Match and If-Unmodified-Since.' },
+  range_not_satisfiable: {
+    status: 416,
+    message: 'The file is shorter than the range.',
+    hint: 'Ask for a range that Content-Range allows.',
   },
   unsupported_media_type: { status: 415, message: 'The body must be JSON.', hint: 'Send Content-Type: application/json.' },
   not_proven: {

@@ -45,7 +45,11 @@ export function createApp(parts: AppParts): RequestListener {
     if (!response.headersSent && parts.sendErrorPage(request, response, described)) return;
     sendError(response, described, parts.headers, { oauth });
   };
-  app.use(((error, request, response, _next) => fail(request, response, error)) satisfies ErrorRequestHandler);
+  app.use(((error, request, response, _next) => {
+    // The Content-Range of a file whose requested range does not exist (RFC 9110 §15.5.17).
+    if (error?.headers) response.set(error.headers);
+    fail(request, response, error);
+  }) satisfies ErrorRequestHandler);
 
   const handle = (request: IncomingMessage, response: ServerResponse, record: RequestRecord) => {
     toOriginForm(request);
@@ -94,8 +98,11 @@ function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
     if (route.oauth) oauthPaths.add(route.path);
     const listener = listenerOf(each);
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
-    methods.set(path, [...(methods.get(path) ?? []), route.method]);
-    if (path === route.path) direct.set(`${route.method} ${path}`, { listener, times: timesOf(route.method, path), isCall: true });
+    // Monitors send HEAD instead of GET. A token is used up by GET and POST only.
+    const accepted = route.method === 'GET' && each.name !== 'verifyToken' ? ['GET', 'HEAD'] : [route.method];
+    methods.set(path, [...(methods.get(path) ?? []), ...accepted]);
+    const times = timesOf(route.method, path);
+    if (path === route.path) for (const method of accepted) direct.set(`${method} ${path}`, { listener, times, isCall: true });
     else app.route(path)[expressMethods[route.method]]((request, response) => listener(request, response, request.params));
   }
   app.options(routes.verifyToken.path, (request, response) => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hintCookies } from '../contract/remembered.ts';
 import { routes } from '../contract/routes.ts';
@@ -45,6 +46,31 @@ describe('a call that changes data', () => {
       const response = await client.send(target, { method, headers: { 'Content-Type': type }, body: '{}' });
       expect([type, response.status]).toEqual([type, 415]);
     }
+  });
+
+  test.each<[string, string | Buffer, Record<string, string>, string]>([
+    ['compressed', gzipSync('{}'), { 'Content-Encoding': 'gzip' }, 'gzip'],
+    ['in UTF-16', Buffer.from('{}', 'utf16le'), { 'Content-Type': 'application/json; charset=utf-16le' }, 'utf-16le'],
+  ])('names why it refuses a body that is %s', async (_, body, headers, named) => {
+    const sent = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body };
+    const { status, json } = await service.client().send('/api/auth/domain-auth', sent);
+    expect([status, json.code, json.error]).toEqual([415, 'unsupported_media_type', expect.stringContaining(named)]);
+  });
+
+  test('ignores a byte order mark and a Content-Encoding of identity', async () => {
+    const headers = { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Encoding': 'identity' };
+    const body = `\uFEFF${JSON.stringify({ email: freshAddress(), forward_url: `https://${shop}/` })}`;
+    expect((await service.client().send('/api/auth/domain-auth', { method: 'POST', headers, body })).status).toBe(200);
+  });
+
+  test('answers HEAD where it answers GET, except for tokens', async () => {
+    const { client } = await signInDeveloper(stage, service);
+    for (const path of ['/api/languages', '/api/user/me', '/api/websites', `/api/websites/domain/${shop}`]) {
+      const [head, get] = [await client.send(path, { method: 'HEAD' }), await client.get(path)];
+      expect([path, head.status, head.text, head.headers['content-length']]).toEqual([path, 200, '', get.headers['content-length']]);
+    }
+    const refused = await client.send('/api/verify-token?token=x', { method: 'HEAD' });
+    expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, POST']);
   });
 
   test('rejects forms of other origins that would start a sign-in or end a session', async () => {

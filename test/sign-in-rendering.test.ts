@@ -88,6 +88,17 @@ test('only a page without an address or a secret may be kept', async () => {
   expect(await cacheOf(`/auth?forward_url=https://${shop}/&step=code`, browser)).toBe('no-store');
 });
 
+test.each<[string, number, Record<string, string>]>([
+  ['a range that does not exist', 416, { Range: 'bytes=999999999-' }],
+  ['an If-Match that does not match', 412, { 'If-Match': '"other"' }],
+  ['an If-Unmodified-Since before the build', 412, { 'If-Unmodified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' }],
+])('a file requested with %s gets %i, and no line in the log', async (_, status, headers) => {
+  const response = await service.client().get(`/assets/${scripts()[0]}`, headers);
+  expect([response.status, response.json.error]).toEqual([status, expect.stringMatching(/\.$/)]);
+  expect(response.headers['content-range']).toEqual(status === 416 ? expect.stringMatching(/^bytes \*\/\d+$/) : undefined);
+  expect(service.output()).not.toContain('"internal"');
+});
+
 test('files are sent as they were compressed at build', async () => {
   const [name] = scripts();
   const tags = new Set<unknown>();

@@ -83,6 +83,14 @@ const CONNECTING_CALLS = ['connect', 'getaddrinfo'];
 const UNAVAILABLE_MESSAGES =
   /timeout|Connection terminated|ECONNREFUSED|ECONNRESET|EPIPE|Client was closed|not queryable|pool after calling end/i;
 
+/** The error code for each status of Express for an error of the sender; any other one is `bad_request`. */
+const SENDER_CODES: Record<number, ErrorCode> = {
+  404: 'not_found',
+  412: 'precondition_failed',
+  413: 'too_large',
+  416: 'range_not_satisfiable',
+};
+
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const cause = error as {
@@ -104,8 +112,10 @@ function faultOf(error: unknown): Fault {
   ) {
     return new Fault('unavailable', { cause: error, retryAfter: 2 });
   }
-  // Values that PostgreSQL cannot store, and paths that Express cannot decode, are errors of the caller.
-  if (code.startsWith('22') || cause?.status === 400) return new Fault('bad_request', { cause: error });
+  // Values that PostgreSQL cannot store are errors of the caller, and so is what Express refuses: a path that it cannot decode, a range.
+  if (code.startsWith('22')) return new Fault('bad_request', { cause: error });
+  const status = Number(cause?.status);
+  if (status >= 400 && status < 500) return new Fault(SENDER_CODES[status] ?? 'bad_request', { cause: error });
   return new Fault('internal', { cause: error });
 }
 

@@ -43,15 +43,15 @@ export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
 }
 
 /**
- * Refuses a request without Host (RFC 9112 §3.2), and one with more than MAX_INPUT_ITEMS query parameters, cookies or entries of one
- * list header. Call it before anything parses them, because libraries take quadratic time for some lists.
+ * Refuses a request without Host (RFC 9112 §3.2), and one with more than MAX_INPUT_ITEMS query parameters or entries of one list header.
+ * Call it before anything parses them, because libraries take quadratic time for some lists. Cookies are not counted: other apps of a
+ * domain may set 180 of them, and only the size of the header bounds them.
  * @throws Fault bad_request, too_many_fields
  */
 export function requireReadable({ url = '', httpVersion, headers }: IncomingMessage): void {
   if (headers.host === undefined && httpVersion === '1.1') throw new Fault('bad_request', { message: 'The header Host is missing.' });
   const queryAt = url.indexOf('?');
   if (queryAt >= 0) requireFewItems('query parameters', url, '&', queryAt);
-  if (headers.cookie !== undefined) requireFewItems('cookies', headers.cookie, ';');
   for (const name of LIST_HEADERS) {
     const list = headers[name];
     if (typeof list !== 'string') continue;
@@ -122,8 +122,12 @@ export async function isBodyEmpty(request: IncomingMessage): Promise<boolean> {
   return request.readableLength === 0 && !request.errored;
 }
 
-/** Returns the body of a request as text. @throws Fault too_large, bad_request */
+/**
+ * Returns the body of a request as text, without a byte order mark.
+ * @throws Fault too_large, bad_request; unsupported_media_type for a body that is compressed or not UTF-8
+ */
 export async function readText(request: IncomingMessage): Promise<string> {
+  requirePlainText(request);
   if (Number(request.headers['content-length']) > MAX_BODY_BYTES) throw new Fault('too_large');
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -135,9 +139,23 @@ export async function readText(request: IncomingMessage): Promise<string> {
         reject(new Fault('too_large'));
       } else chunks.push(chunk);
     });
-    request.on('end', () => resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString()));
+    request.on('end', () => resolve((chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString().replace(/^\uFEFF/, '')));
     request.on('error', (cause) => reject(new Fault('bad_request', { message: 'The body is incomplete.', cause })));
   });
+}
+
+/** @throws Fault unsupported_media_type that names what the service does not decode */
+function requirePlainText({ headers }: IncomingMessage): void {
+  const coding = headers['content-encoding'] ?? 'identity';
+  if (!/^(?:identity)?$/i.test(coding)) {
+    const message = `The body has the Content-Encoding ${coding.slice(0, 40)}, which is not supported.`;
+    throw new Fault('unsupported_media_type', { message, hint: 'Send the body uncompressed, without Content-Encoding.' });
+  }
+  const [, charset = 'utf-8'] = /;\s*charset="?([^\s";]*)/i.exec(headers['content-type'] ?? '') ?? [];
+  if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
+    const message = `The body is in ${charset.slice(0, 40)}, which is not supported.`;
+    throw new Fault('unsupported_media_type', { message, hint: 'Send the body in UTF-8.' });
+  }
 }
 
 function parseObject(text: string): Record<string, unknown> {
