@@ -1,6 +1,8 @@
 import { createHmac, hash, hkdfSync, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openDataDir } from './data-dir.ts';
+import { StartError } from './start-error.ts';
 
 const RANDOM_SECRET = /^[A-Za-z0-9_-]{43}$/;
 
@@ -72,10 +74,10 @@ export function fingerprintOf(secretKey: Buffer): Buffer {
  * the same secret, also when several processes start at the same time.
  * @param name file name in `dataDir`
  * @param bytes of entropy; the secret is their base64url
- * @throws Error when the directory cannot be used, or the file is empty
+ * @throws StartError of openDataDir, or when the file is empty; Error when the directory cannot be used
  */
 export function keptSecret(dataDir: string, name: string, bytes: number): string {
-  mkdirSync(dataDir, { recursive: true });
+  openDataDir(dataDir);
   const file = join(dataDir, name);
   const stored = read(file);
   if (stored) return stored;
@@ -91,7 +93,7 @@ export function keptSecret(dataDir: string, name: string, bytes: number): string
     rmSync(temporary, { force: true });
   }
   const secret = read(file);
-  if (secret === null) throw new Error(`${file} is empty; restore it from a backup`);
+  if (secret === null) throw new StartError(`${file} is empty. Restore it from a copy of the directory.`);
   return secret;
 }
 

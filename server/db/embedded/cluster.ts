@@ -18,6 +18,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { totalmem } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { REACHABLE_HOME, replaceFile } from '../../data-dir.ts';
 import { StartError } from '../../start-error.ts';
 
 /** Paths of the PostgreSQL programs, and the system user that they run as. */
@@ -35,9 +36,6 @@ type Owner = { uid: number; gid: number };
 export class EmbeddedUnusable extends StartError {
   override name = 'EmbeddedUnusable';
 }
-
-/** Where root stores what the user `postgres` could not reach elsewhere, for instance below /root. */
-const REACHABLE_HOME = '/var/lib/emailauth';
 
 /** Finds the programs and prepares them to run. @throws EmbeddedUnusable */
 export function prepareBinaries(): Binaries {
@@ -194,6 +192,7 @@ export function prepareCluster(dataDir: string, password: string, binaries: Bina
   const place = join(dataDir, 'postgres');
   if (existsSync(place)) {
     refuseOtherVersion(place, binaries.major);
+    refuseForeign(place, binaries.owner);
     return realpathSync(place);
   }
   // A link may remain whose cluster was deleted.
@@ -223,6 +222,17 @@ function refuseOtherVersion(place: string, major: string): void {
     `The database in ${place} belongs to PostgreSQL ${found}, and this release of emailauth includes PostgreSQL ${major}. Its files are untouched. ` +
       'Run `emailauth backup` with the previous release, move that directory aside, and run `emailauth restore` with this release.',
   );
+}
+
+/** Refuses a cluster that PostgreSQL would refuse: of another user, or open to other users. @throws EmbeddedUnusable */
+function refuseForeign(place: string, owner: Owner | null): void {
+  const { uid, mode } = statSync(place);
+  const user = owner?.uid ?? process.getuid?.();
+  if (user === undefined) return;
+  if (uid !== user)
+    throw new EmbeddedUnusable(`The database in ${place} belongs to another user. Run: sudo chown -R ${user} ${realpathSync(place)}`);
+  if (mode & 0o027)
+    throw new EmbeddedUnusable(`The database in ${place} is open to other users. Run: chmod -R go-rwx ${realpathSync(place)}`);
 }
 
 /** Returns the command line arguments of the server. */
@@ -255,7 +265,7 @@ export async function choosePort(dataDir: string): Promise<number> {
   const file = join(dataDir, 'postgres-port');
   let port = existsSync(file) ? Number(readFileSync(file, 'utf8')) : randomPort();
   while (!(port > 0 && (await isFree(port)))) port = randomPort();
-  writeFileSync(file, `${port}\n`);
+  replaceFile(file, `${port}\n`);
   return port;
 }
 
@@ -288,5 +298,9 @@ function run(program: string, args: string[], owner: Owner | null, input = ''): 
   const ran = spawnSync(program, args, { ...owner, input, encoding: 'utf8', cwd: '/', env: ENVIRONMENT });
   // Single-user mode exits with 0 also when a statement failed.
   if (ran.status === 0 && !/(?:ERROR|FATAL|PANIC): /.test(ran.stderr)) return;
+  if (/could not look up (?:effective|local) user ID/.test(ran.stderr)) {
+    const remedy = 'Add one to /etc/passwd, run the service as another user, or set DATABASE_URL.';
+    throw new EmbeddedUnusable(`PostgreSQL cannot be created by the user ${process.getuid?.()}, who has no name. ${remedy}`);
+  }
   throw new EmbeddedUnusable(`The embedded PostgreSQL could not be created: ${ran.error?.message ?? ran.stderr.trim()}`);
 }

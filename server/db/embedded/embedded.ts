@@ -1,19 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { openDataDir, replaceFile } from '../../data-dir.ts';
 import type { Log } from '../../log.ts';
 import { keptSecret } from '../../secrets.ts';
 import {
@@ -45,7 +35,8 @@ const SUPERVISOR = fileURLToPath(new URL(`./supervisor${extname(import.meta.url)
  */
 export async function startEmbedded(parts: { dataDir: string; log: Log }): Promise<{ url: string; stop(): Promise<void> }> {
   const { dataDir, log } = parts;
-  mkdirSync(dataDir, { recursive: true });
+  ignoreLibpqVariables();
+  openDataDir(dataDir);
   const release = lockDataDir(dataDir);
   try {
     const binaries = prepareBinaries();
@@ -71,11 +62,17 @@ export async function startEmbedded(parts: { dataDir: string; log: Log }): Promi
   }
 }
 
+/** Removes PGSSLMODE, PGOPTIONS and the other variables that `pg` reads: they are meant for another server (PostgreSQL documentation, 34.15). */
+function ignoreLibpqVariables(): void {
+  for (const name of Object.keys(process.env)) if (name.startsWith('PG')) delete process.env[name];
+}
+
 /** Whether there is a cluster in `dataDir`. */
 export const hasCluster = (dataDir: string): boolean => existsSync(join(dataDir, 'postgres'));
 
 /** Returns the URL of the embedded PostgreSQL that another process runs on `dataDir`, or null when it does not accept connections. */
 export function findEmbedded(dataDir: string): string | null {
+  ignoreLibpqVariables();
   if (!hasCluster(dataDir)) return null;
   const directory = realpathSync(join(dataDir, 'postgres'));
   const running = readPostmaster(directory);
@@ -139,7 +136,7 @@ class Supervision {
     const { fd } = this.#logFile;
     const child = fork(SUPERVISOR, [], { detached: true, env: {}, stdio: ['ignore', fd, fd, 'ipc'] });
     this.#child = child;
-    if (child.pid) writeFileSync(supervisorFile(this.#dataDir), `${child.pid} ${identityOf(child.pid)}\n`);
+    if (child.pid) replaceFile(supervisorFile(this.#dataDir), `${child.pid} ${identityOf(child.pid)}\n`);
     child.on('message', onStatus);
     child.on('error', (error) => this.#log.error({ err: error }, 'supervisor of PostgreSQL'));
     child.once('exit', async () => {

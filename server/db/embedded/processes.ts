@@ -107,7 +107,7 @@ export function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'service.lock');
   const own = `${process.pid} ${identityOf(process.pid)}\n`;
   const claim = `${file}.${process.pid}`;
-  writeFileSync(claim, own);
+  writeFileSync(claim, own, { mode: 0o600 });
   try {
     // link(2) fails when the name exists, so one of several processes wins, with its content in place.
     while (!tryLink(claim, file)) {
