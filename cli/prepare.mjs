@@ -36,6 +36,8 @@ main().catch((error) => {
 
 async function main() {
   const [what, ...rest] = process.argv.slice(2);
+  // `nohup npm start &`: Node.js handles the SIGHUP of the closed terminal although nohup has it ignored.
+  if (what === 'start' && !process.stdin.isTTY && !process.stdout.isTTY) process.on('SIGHUP', () => {});
   checkNode();
   // Without the development dependencies an existing build can be started, but nothing can be built.
   const stale = what !== 'start' || isStale();

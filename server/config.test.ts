@@ -43,8 +43,26 @@ test.each([
   ['PASSKEY_RP_ID', 'https://auth.example'],
   ['PASSKEY_RP_ID', 'Auth.Example'],
   ['PASSKEY_RP_ID', '192.0.2.1'],
+  ['KEEP_ALIVE_SECONDS', '4'],
+  ['NODE_ENV', 'Production'],
+  ['NODE_ENV', 'prod'],
+  ['DATABASE_URL', 'postgres://user:12#3@db.example/app'],
+  ['DATABASE_URL', 'postgres://user:1/2@db.example/app'],
+  ['SMTP_URL', 'smtp://user:12#3@mail.example:587'],
+  ['SMTP_URL', 'smtp://user:12?3@mail.example:587'],
+  ['SMTP_URL', 'smtp://user:1/2@mail.example:587'],
 ])('rejects %s=%s', (name, value) => {
   expect(faultsOf({ [name]: value })).toEqual([expect.stringContaining(name)]);
+});
+
+test.each(['"', "'"])('rejects values in %s, which docker --env-file keeps', (quote) => {
+  const quoted = { NODE_ENV: `${quote}production${quote}`, PORT: `${quote}4000${quote}`, LOG_LEVEL: `${quote}info${quote}` };
+  expect(faultsOf(quoted)).toEqual(Object.keys(quoted).map((name) => expect.stringContaining(`${name} is in quotes`)));
+});
+
+test('accepts an @ in the parameters of DATABASE_URL, and how long idle connections stay open', () => {
+  expect(faultsOf({ DATABASE_URL: 'postgres://db.example/app?user=ann@tenant' })).toEqual([]);
+  expect([read().keepAliveSeconds, read({ KEEP_ALIVE_SECONDS: '620' }).keepAliveSeconds]).toEqual([65, 620]);
 });
 
 test('reads the origins and the RP ID of passkeys', () => {

@@ -5,7 +5,7 @@ import { isThisMachine } from '../contract/rules.ts';
 import { domainOf, isReservedDomain, type Mailbox, parseSender } from './mail/sender.ts';
 import { keptSecret, SecretKeys } from './secrets.ts';
 import { type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, SENDER_REMEDY, type Settings, settings } from './settings.ts';
-import { ConfigError } from './start-error.ts';
+import { ConfigError, StartError } from './start-error.ts';
 
 /** The settings of the operator, parsed and checked. */
 export type Config = {
@@ -45,6 +45,8 @@ export type Config = {
   workers: number;
   /** How long /readyz responds with 503 before the listener closes. */
   drainSeconds: number;
+  /** How long an idle connection stays open. */
+  keepAliveSeconds: number;
   logLevel: (typeof LOG_LEVELS)[number];
   /** A proxy is in front, because PUBLIC_URL is https or TRUST_PROXY is set: connections from this machine can carry requests of anyone. */
   behindProxy: boolean;
@@ -73,6 +75,8 @@ export type Config = {
 };
 
 const PRODUCTION_DRAIN_SECONDS = 5;
+/** Longer than the 60 s of common load balancers: the balancer then closes idle connections, and no request meets a closed one. */
+const KEEP_ALIVE_SECONDS = 65;
 /** The file in DATA_DIR with the generated SECRET_KEY. */
 const SECRET_KEY_FILE = 'secret-key';
 
@@ -133,6 +137,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     mailsPerNetwork: values.MAILS_PER_NETWORK ?? RATE_LIMITS.mails_from_network.points,
     workers: values.WORKERS ?? 1,
     drainSeconds: values.DRAIN_SECONDS ?? (production ? PRODUCTION_DRAIN_SECONDS : 0),
+    keepAliveSeconds: values.KEEP_ALIVE_SECONDS ?? KEEP_ALIVE_SECONDS,
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
     auditSyslogUrl: values.AUDIT_SYSLOG_URL ?? null,
@@ -292,6 +297,10 @@ function parse(env: Env, names = Object.keys(settings) as readonly (keyof Settin
   for (const name of names) {
     const text = env[name]?.trim();
     if (!text) continue;
+    if (isQuoted(text)) {
+      faults.push(`${name} is in quotes, which are part of the value: give it without them, as in a file for docker --env-file.`);
+      continue;
+    }
     const parsed = settings[name].safeParse(text);
     if (parsed.success) values[name] = parsed.data;
     // The value is not repeated: it may be a secret.
@@ -300,11 +309,15 @@ function parse(env: Env, names = Object.keys(settings) as readonly (keyof Settin
   return { values, faults };
 }
 
-/** @throws ConfigError when DATA_DIR cannot be used */
+/** Whether a value has the quotes that a shell would have removed. */
+const isQuoted = (text: string) => /^(?:".*"|'.*')$/s.test(text);
+
+/** @throws ConfigError, StartError when DATA_DIR cannot be used */
 function kept(dataDir: string, name: string, bytes: number): string {
   try {
     return keptSecret(dataDir, name, bytes);
   } catch (error) {
+    if (error instanceof StartError) throw error;
     throw new ConfigError([`DATA_DIR cannot be used (${(error as Error).message}): give a directory that this user may write to.`]);
   }
 }

@@ -30,8 +30,6 @@ export class PortInUse extends StartError {
   }
 }
 
-// Longer than the 60 s of common load balancers: the balancer then closes idle connections, and no request meets a closed one.
-const KEEP_ALIVE_MS = 65_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** While stopping: how long idle connections stay open, so that a request on its way is still served. */
@@ -120,7 +118,7 @@ class Instance {
     });
     this.server = http.createServer(
       {
-        keepAliveTimeout: KEEP_ALIVE_MS,
+        keepAliveTimeout: config.keepAliveSeconds * 1_000,
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
         connectionsCheckingInterval: 5_000,

@@ -22,7 +22,11 @@ const wholeNumber = (min: number, max: number) => {
 };
 const refined = (accepts: (text: string) => boolean, remedy: string) => z.string().refine(accepts, { error: remedy });
 const printable = refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces');
+const RAW_PASSWORD = 'write the characters / ? # and @ of the user or the password as %2F %3F %23 and %40';
+/** Returns whether an @ follows the host of a URL: a character of the password has ended the authority before it (RFC 3986 §3.2). */
+const hasRawPassword = (text: string) => /^[a-z]+:\/\/[^/?#@]*(?:[/#][^?]*|\?(?![a-z_]+=).*)@/is.test(text);
 const postgresUrl = z.string().transform((text, { addIssue }) => {
+  if (hasRawPassword(text)) addIssue({ code: 'custom', message: RAW_PASSWORD });
   const url = normalizeUrl(text);
   if (!url) addIssue({ code: 'custom', message: 'give postgres://user:password@host:port/database' });
   return url ?? z.NEVER;
@@ -50,7 +54,9 @@ const secretKey = refined(
 
 /** Every setting by name: its schema, and what it means when unset. An empty value counts as unset. */
 export const settings = {
-  NODE_ENV: z.string().describe('`production` switches to production mode · unset: PUBLIC_URL decides'),
+  NODE_ENV: z
+    .enum(['production', 'development', 'test'], { error: 'give production, or leave it unset' })
+    .describe('`production` switches to production mode · unset: PUBLIC_URL decides'),
   PORT: wholeNumber(1, 65_535).describe('port to listen on · unset: 3000'),
   HOST: refined((text) => /^[A-Za-z0-9.:-]+$/.test(text), 'give an address of this machine, such as 127.0.0.1 or 0.0.0.0').describe(
     'address to listen on · unset: 127.0.0.1 in local mode, else 0.0.0.0',
@@ -73,7 +79,9 @@ export const settings = {
   SMTP_URL: refined(
     (text) => /^smtps?:\/\/[^/]/.test(text) && URL.canParse(text),
     'give smtp://user:password@host:587, or smtps://… for TLS from the first byte',
-  ).describe('the mail server that delivers emails · unset: the built-in inbox, in local mode only'),
+  )
+    .refine((text) => !hasRawPassword(text), RAW_PASSWORD)
+    .describe('the mail server that delivers emails · unset: the built-in inbox, in local mode only'),
   MAIL_FROM: sender.describe("the sender of every email · unset: Email Auth <no-reply@PUBLIC_URL's host>"),
   DKIM_DOMAIN: domainName.describe('domain of the DKIM signature (RFC 6376) · unset: the service does not sign emails'),
   DKIM_SELECTOR: refined(isSelector, 'give the selector of the DNS record, such as mail').describe('selector of the DKIM key'),
@@ -100,6 +108,9 @@ export const settings = {
   WORKERS: wholeNumber(1, 128).describe('number of worker processes, to use more cores · unset: 1'),
   DRAIN_SECONDS: wholeNumber(0, 300).describe(
     'how long /readyz responds with 503 before the listener closes · unset: 5 in production, 0 in local mode',
+  ),
+  KEEP_ALIVE_SECONDS: wholeNumber(5, 3_600).describe(
+    'how long an idle connection stays open; more than the idle time-out of a load balancer in front · unset: 65',
   ),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `give one of ${LOG_LEVELS.join(', ')}` }).describe('lowest level that is logged · unset: info'),
   METRICS_TOKEN: printable.describe(

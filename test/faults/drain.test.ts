@@ -54,6 +54,14 @@ test('after SIGTERM /readyz returns 503 for DRAIN_SECONDS while all other reques
   expect(await refusesConnections(brief)()).toBe(true);
 });
 
+test('a SIGHUP without a terminal is logged and ignored', async () => {
+  const service = await stage.start({ DATABASE_URL: '', SECRET_KEY: '' });
+  service.signal('SIGHUP');
+  await waitUntil('the signal is logged', TIMEOUT_MS, () => service.output().includes('SIGHUP ignored'));
+  expect((await service.client().get('/api/websites/domain/localhost')).status).toBe(200);
+  expect(await service.stop()).toBe(0);
+});
+
 test('the embedded PostgreSQL runs during the drain, and a second signal ends the drain', { timeout: 90_000 }, async () => {
   const service = await stage.start({ DATABASE_URL: '', SECRET_KEY: '', DRAIN_SECONDS: LONG });
   // npm forwards the Ctrl-C that the process has already received. Two different signals, which the kernel does not merge.
