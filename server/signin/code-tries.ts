@@ -119,9 +119,10 @@ over_total as materialized (
     else exists (select from sign_in_limits t where t.key = '${TOTAL_KEY}' and t.resets_at > now()
       and t.hits + (select count(*) from accepted) > $10 + case when exists (select from accepted where before = 0) then $11 else 0 end) end
 ),
+permitted as materialized (select id from accepted where not exists (select from over_total)),
 tried as (
-  update sign_in_attempts a set code_tries = a.code_tries + 1 from accepted
-  where a.id = accepted.id and a.id between $2 and $3 and not exists (select from over_total)
+  update sign_in_attempts a set code_tries = a.code_tries + 1 from permitted
+  where a.id = permitted.id and a.id between $2 and $3
   returning a.id, a.code_tries
 )
 select coalesce((select array_agg(id::text) from tried), '{}') as compared,
