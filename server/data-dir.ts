@@ -52,7 +52,7 @@ function nameOf(uid: number): string {
   return spawnSync('id', ['-un', String(uid)], { encoding: 'utf8' }).stdout?.trim() || String(uid);
 }
 
-/** Replaces a file as a whole, whoever wrote the previous one; readable only by the own user (mode 600). */
+/** Replaces a file as a whole, also one of another user. Only the own user can read the new one (mode 600). */
 export function replaceFile(path: string, text: string): void {
   const fresh = `${path}.${process.pid}`;
   writeFileSync(fresh, text, { mode: 0o600 });

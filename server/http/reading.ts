@@ -118,7 +118,7 @@ export async function isBodyEmpty(request: IncomingMessage): Promise<boolean> {
     for (const event of ['readable', 'end', 'error', 'close']) request.once(event, () => resolve());
     if (request.destroyed) resolve();
   });
-  // Whoever reads the body of an aborted request reports that.
+  // The reader of the body reports an aborted request.
   return request.readableLength === 0 && !request.errored;
 }
 

@@ -13,7 +13,7 @@ import { withToken } from './target.ts';
 
 /**
  * A visitor who signed in: what the page may remember, and where it goes. `authKey`: null where the browser has it already; after the
- * link or code of an attempt, `redirectUrl` then leads to the page that says so.
+ * link or code of an attempt, `redirectUrl` then leads to the page "You are signed in".
  */
 export type SignedIn = { email: string; authKey: string | null; redirectUrl: string };
 
@@ -148,7 +148,7 @@ export class AttemptOpener {
 
   /**
    * Returns the result of an opening again that this browser has made within REPEAT_SECONDS: a double click aborts the first request.
-   * Where the token was used, at any time, it leads to the page that says so instead. Nothing is issued or changed.
+   * Where the token was used, at any time, it leads to the page "You are signed in" instead. Nothing is issued or changed.
    * @param email of the attempt; null: any
    */
   async openAgain({ kind, id }: AttemptId, browser: Browser, email: string | null): Promise<SignedIn | AddressProven | null> {
