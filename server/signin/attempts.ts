@@ -204,6 +204,14 @@ type OwnBrowser = { attempt: Buffer; device: Buffer | null };
 const LIFE = `interval '${ATTEMPT_SECONDS} seconds'`;
 
 /**
+ * Returns a condition that joins attempts by their id, for an update whose parameters limit the partitions. An equality would prune them
+ * too, and with both PostgreSQL 18 frees memory twice when the update evaluates a row again that another transaction has changed.
+ * @param attempt alias of the table
+ * @param other alias of rows with an id
+ */
+export const hasIdOf = (attempt: string, other: string) => `${attempt}.id is not distinct from ${other}.id`;
+
+/**
  * Returns a condition: whether a browser is known for an address by its device cookie, so that limits that others used up do not apply.
  * @param device as SQL
  * @param email as SQL

@@ -1,7 +1,7 @@
 import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../contract/limits.ts';
 import { GUESSES, guessesKey, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
-import { type AttemptKind, clientActive, isKnown } from './attempts.ts';
+import { type AttemptKind, clientActive, hasIdOf, isKnown } from './attempts.ts';
 
 /**
  * An open attempt with tries left, or one that was opened a moment ago (`opened`): a double click sends a code twice. `known`: the device
@@ -122,7 +122,7 @@ over_total as materialized (
 permitted as materialized (select id from accepted where not exists (select from over_total)),
 tried as (
   update sign_in_attempts a set code_tries = a.code_tries + 1 from permitted
-  where a.id = permitted.id and a.id between $2 and $3
+  where a.id = any($1) and a.id between $2 and $3 and ${hasIdOf('a', 'permitted')}
   returning a.id, a.code_tries
 )
 select coalesce((select array_agg(id::text) from tried), '{}') as compared,

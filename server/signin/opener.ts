@@ -7,7 +7,15 @@ import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
 import { digest } from '../secrets.ts';
-import { type AttemptKind, type AttemptSecrets, endedBySibling, type IssuedSecrets, sameRegistration, stillAwaited } from './attempts.ts';
+import {
+  type AttemptKind,
+  type AttemptSecrets,
+  endedBySibling,
+  hasIdOf,
+  type IssuedSecrets,
+  sameRegistration,
+  stillAwaited,
+} from './attempts.ts';
 import { METHOD_CODES, needsPasskey, signInPath } from './methods.ts';
 import { withToken } from './target.ts';
 
@@ -75,7 +83,7 @@ with given as materialized (
 consumed as (
   update sign_in_attempts a set consumed_at = now()
   from given g
-  where a.id = g.id and a.id = any($1) and a.id between $12 and $13 and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
+  where a.id = any($1) and a.id between $12 and $13 and ${hasIdOf('a', 'g')} and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
     and (a.browser = g.browser or a.email = g.email)
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
