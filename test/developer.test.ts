@@ -103,6 +103,29 @@ describe('PKCE', () => {
     expect((await client.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
   });
 
+  test('returns the same session to the browser that exchanges the code again, while its first response may be lost', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const code = codeOf(await stage.mailbox.waitFor(email));
+    const lost = service.client();
+    lost.cookies = new Map(client.cookies);
+    const first = await exchange(lost, code, pkce.codeVerifier);
+    // The page of the second click begins the exchange, as that of the first one did.
+    const page = await client.get(`/auth/callback?code=${code}&state=${pkce.state}`);
+    expect(page.text).not.toContain('"state":"used"');
+    const second = await exchange(client, code, pkce.codeVerifier);
+    expect([second.status, second.json]).toEqual([200, first.json]);
+    expect(client.cookies.get('sid')).toBe(lost.cookies.get('sid'));
+    expect((await client.get('/api/user/me')).json.email).toBe(email);
+    expect(await stage.query('select 1 from sessions s join users u on u.id = s.user_id where u.email = $1', [email])).toHaveLength(1);
+    const actions = await stage.query("select 1 from audit_log where email = $1 and action = 'developer_signed_in'", [email]);
+    expect(actions).toHaveLength(1);
+
+    await stage.query("update sign_in_attempts set consumed_at = consumed_at - interval '11 seconds' where email = $1", [email]);
+    expect((await exchange(client, code, pkce.codeVerifier)).status).toBe(400);
+    expect((await client.get('/api/user/me')).status).toBe(401);
+  });
+
   test.each([
     ['no challenge', { code_challenge: undefined }],
     ['a malformed challenge', { code_challenge: 'too-short' }],

@@ -40,7 +40,7 @@ test.for(JOINS)('a code and a link are accepted once the row of their attempt is
         const [{ waiting }] = await stage.query(
           "select count(*)::integer as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
         );
-        return waiting > 0;
+        return Number(waiting) > 0;
       });
       await holder.query('commit');
       const { status, text } = await response;

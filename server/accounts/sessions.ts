@@ -30,9 +30,12 @@ export class Sessions {
     this.#store = store;
   }
 
-  /** Opens a session for the person of a grant. Returns null when the grant is not valid. */
-  async open(grant: Grant, browser: Browser): Promise<NewSession | null> {
-    const { issue, session, authKey } = await newIssue(browser);
+  /**
+   * Opens a session for the person of a grant. Returns null when the grant is not valid.
+   * @param secrets of the session; random ones unless they are given
+   */
+  async open(grant: Grant, browser: Browser, secrets?: SessionSecrets): Promise<NewSession | null> {
+    const { issue, session, authKey } = await newIssue(browser, secrets);
     const email = await this.#store.open(grant, issue);
     return email === null ? null : { email, session, authKey };
   }
@@ -76,10 +79,14 @@ export class Sessions {
   }
 }
 
-async function newIssue(browser: Browser): Promise<{ issue: Issue; session: string; authKey: string }> {
+type SessionSecrets = { session: string; authKey: ReturnType<typeof createAuthKey> };
+
+async function newIssue(
+  browser: Browser,
+  { session, authKey }: SessionSecrets = { session: randomSecret(), authKey: createAuthKey() },
+): Promise<{ issue: Issue; session: string; authKey: string }> {
   const label = await deviceLabelOf(browser.userAgent);
-  const session = randomSecret();
-  const { key, selector, verifier } = createAuthKey();
+  const { key, selector, verifier } = authKey;
   return {
     issue: {
       userId: uuid(),

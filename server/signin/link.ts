@@ -259,12 +259,14 @@ export async function describePortalLink(
   const read = secrets.readLink(code);
   const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
   if (found?.clientId !== WEB_CLIENT_ID) return null;
-  const { language, status, email, session } = found;
+  const { language, status, email, session, recent } = found;
   const target = { kind: 'portal' } as const;
   if (session && digest(cookies.get('sid') ?? '').equals(session)) return describeSignedIn(found);
-  if (status !== 'open') return { language, target, link: { state: status, again: beginAgain(found) } };
   const attempt = cookies.get('attempt');
   const began = attempt !== undefined && digest(attempt).equals(found.browser);
+  // The second click of two may have aborted the page that used the link, so that its session has not arrived.
+  const isOpen = status === 'open' || (status === 'used' && recent && session !== null && began);
+  if (!isOpen) return { language, target, link: { state: status, again: beginAgain(found) } };
   return began ? null : { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
 }
 

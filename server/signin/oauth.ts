@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
-import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
@@ -47,6 +47,17 @@ sessions_ended as (delete from sessions s using replayed r where s.hash = r.sess
 keys_ended as (delete from remembered_keys k using replayed r where k.email = r.email and k.selector = r.key_selector)
 update sign_in_attempts set secret_tries = secret_tries + 1
 where id = $1 and kind = 'app' and challenge <> $3 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}`;
+
+/**
+ * Returns the session that an exchange in this browser has just opened, with the parameters of the exchange: $1 attempt, $2 client,
+ * $3 challenge, $4 device, $5 sessions and $6 keys that it may have issued.
+ */
+const EXCHANGED_HERE = `
+select a.email, a.session from sign_in_attempts a
+join sessions s on s.hash = a.session and s.device = $4
+join remembered_keys k on k.device = $4 and k.email = a.email and k.selector = a.key_selector and k.verifier = any($6)
+where a.id = $1 and a.kind = 'app' and a.client_id = $2 and a.challenge = $3 and a.session = any($5)
+  and a.consumed_at > now() - interval '${REPEAT_SECONDS} seconds'`;
 
 // Like EXCHANGE, but the token only identifies the person: no key is issued and no website claimed. $1 attempt, $2 client,
 // $3 redirect URI, $4 challenge, $5 user id, $6 session.
@@ -116,12 +127,19 @@ export class OAuth {
     return { sent: true, expiresIn: ATTEMPT_SECONDS, attempt: idToHandle(attempt.id) };
   }
 
-  /** Exchanges a code for a session (RFC 6749 §4.1.3, RFC 7636 §4.5). @throws Fault bad_grant */
+  /**
+   * Exchanges a code for a session (RFC 6749 §4.1.3, RFC 7636 §4.5). The portal's page gets the same session again within REPEAT_SECONDS
+   * in the browser that has it: a double click on a link loads the page twice.
+   * @throws Fault bad_grant
+   */
   async exchange(request: Parsed<'token'>, browser: Browser): Promise<NewSession> {
     const grant = this.#grantOf(request);
     const { id, clientId, redirectUri, challenge } = grant;
     const consumed = { name: 'signin-exchange', person: EXCHANGE, values: [id, clientId, redirectUri, challenge] };
-    return (await this.#parts.sessions.open(consumed, browser)) ?? this.#refuse(grant);
+    if (clientId !== WEB_CLIENT_ID) return (await this.#parts.sessions.open(consumed, browser)) ?? this.#refuse(grant);
+    const { token, authKey } = this.#parts.secrets.issue('app', id);
+    const opened = await this.#parts.sessions.open(consumed, browser, { session: token, authKey });
+    return opened ?? (await this.#exchangedHere(grant, browser)) ?? this.#refuse(grant);
   }
 
   /**
@@ -157,6 +175,19 @@ export class OAuth {
     const [link] = rows;
     if (!link?.confirmed || !isRedirectOf(await this.#clientOf(link.clientId), link.redirectUri)) throw new Fault('bad_link');
     return withCode(link.redirectUri, t, link.state, publicUrl);
+  }
+
+  async #exchangedHere({ id, clientId, challenge }: CodeGrant, browser: Browser): Promise<NewSession | null> {
+    const issued = this.#parts.secrets.issued('app', id).map(({ token, authKey }) => ({ token, hash: digest(token), authKey }));
+    const hashes = issued.map(({ hash }) => hash);
+    const values = [id, clientId, challenge, digest(browser.device), hashes, issued.map(({ authKey }) => authKey.verifier)];
+    const { rows } = await this.#parts.core.query<{ email: string; session: Buffer }>({
+      name: 'signin-exchanged-here',
+      text: EXCHANGED_HERE,
+      values,
+    });
+    const same = rows[0] && issued.find(({ hash }) => hash.equals(rows[0].session));
+    return same ? { email: rows[0].email, session: same.token, authKey: same.authKey.key } : null;
   }
 
   async #clientOf(id: string): Promise<OAuthClient> {

@@ -130,17 +130,22 @@ test(`${RACERS} concurrent verifications with one Idempotency-Key get the same r
   }
 });
 
-test(`an authorization code is exchanged once for ${RACERS} concurrent requests, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
-  rounds(async (browsers, from, email) => {
-    const { pkce } = await authorize(browsers[0], email, { redirect_uri: `${services[0].url}/developer` });
-    const body = { code: codeOf(await stage.mailbox.waitFor(email)), code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
-    const winners = await race(
-      browsers,
-      (browser) => browser.post('/api/auth/token', body, from),
-      (response) => response.status === 200,
-    );
-    expect(winners).toHaveLength(1);
-  }),
+test(
+  `an authorization code opens one session for ${RACERS} concurrent exchanges of its browser, ${ROUNDS} times`,
+  { timeout: 15 * MINUTES },
+  () =>
+    rounds(async (browsers, from, email) => {
+      const { pkce } = await authorize(browsers[0], email, { redirect_uri: `${services[0].url}/developer` });
+      const body = { code: codeOf(await stage.mailbox.waitFor(email)), code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
+      const winners = await race(
+        browsers,
+        (browser) => browser.post('/api/auth/token', body, from),
+        (response) => response.status === 200,
+      );
+      expect(winners.length).toBeGreaterThan(0);
+      expect(new Set(winners.map(({ json }) => json.authKey)).size).toBe(1);
+      expect(await stage.query('select 1 from sessions s join users u on u.id = s.user_id where u.email = $1', [email])).toHaveLength(1);
+    }),
 );
 
 test('concurrent wrong addresses for a link are counted before they are compared', {
