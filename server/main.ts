@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from './config.ts';
-import { DatabaseClient, placeOf, timeSettingsOf } from './db/client.ts';
+import { placeOf, userOf } from './db/address.ts';
+import { DatabaseClient, timeSettingsOf } from './db/client.ts';
 import { type DatabaseRoute, directRoute } from './db/database.ts';
-import { keepsPreparedStatements, type Reached, reachDatabase, refuseSharedSessions } from './db/examine.ts';
+import { keepsPreparedStatements, type Reached, reachDatabase, refuseSharedSessions, refuseUnprivileged } from './db/examine.ts';
 import { migrate } from './db/migrate.ts';
 import { createPartitions } from './db/partitions.ts';
 import { checkSecretKey } from './db/secret-key.ts';
@@ -215,6 +216,7 @@ async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }:
       throw new StartError(`${places} lead to two different databases. Give the same database of the same server in both.`);
     }
   }
+  await refuseUnprivileged({ url: directUrl, setting: databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL' });
   if (pooled.pooling === 'session') return { url, directUrl, sessions: true, preparedStatements };
   if (pooled.pooling === 'statement' || !databaseDirectUrl) refuseSharedSessions({ url, setting: 'DATABASE_URL' }, pooled);
   await refuseUnprepared(url, pooled, preparedStatements);
@@ -235,8 +237,6 @@ async function refuseUnprepared(url: string, { hasTimeSettings }: Reached, prepa
     );
   }
   if (!hasTimeSettings) {
-    throw new StartError(
-      `${found}, and its time zone is not UTC or its DateStyle is not ISO. Run: ${timeSettingsOf(new URL(url).username || '…')}`,
-    );
+    throw new StartError(`${found}, and its time zone is not UTC or its DateStyle is not ISO. Run: ${timeSettingsOf(userOf(url) || '…')}`);
   }
 }

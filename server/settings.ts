@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { MAIL_BLOCK_FACTOR, MAX_LOG_DAYS, RATE_LIMITS } from '../contract/limits.ts';
 import { isThisMachine, normalHost } from '../contract/rules.ts';
-import { normalizeUrl } from './db/client.ts';
+import { normalizeUrl, tlsFaultOf } from './db/address.ts';
 import { parseSender } from './mail/sender.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -28,7 +28,8 @@ const hasRawPassword = (text: string) => /^[a-z]+:\/\/[^/?#@]*(?:[/#][^?]*|\?(?!
 const postgresUrl = z.string().transform((text, { addIssue }) => {
   if (hasRawPassword(text)) addIssue({ code: 'custom', message: RAW_PASSWORD });
   const url = normalizeUrl(text);
-  if (!url) addIssue({ code: 'custom', message: 'give postgres://user:password@host:port/database' });
+  const fault = url ? tlsFaultOf(url) : 'give postgres://user:password@host:port/database';
+  if (fault) addIssue({ code: 'custom', message: fault });
   return url ?? z.NEVER;
 });
 

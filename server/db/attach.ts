@@ -3,7 +3,8 @@ import type pg from 'pg';
 import type { StorageConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, disconnect, placeOf, READ_ONLY_CAUSE, type ReadOnlyCause, TIME_SETTINGS } from './client.ts';
+import { placeOf } from './address.ts';
+import { DatabaseClient, disconnect, READ_ONLY_CAUSE, type ReadOnlyCause, SESSION_SETTINGS } from './client.ts';
 import { detectPooling, MIN_VERSION, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, refuseSharedSessions, type Target, tooOld } from './examine.ts';
 
 /** The database that an operator's command works on. */
@@ -36,7 +37,7 @@ export class NoDatabase extends StartError {
 const CONNECT_MS = 5_000;
 /** How long a running service may take to start its PostgreSQL. */
 const START_MS = 15_000;
-const SETTINGS = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; ${TIME_SETTINGS};
+const SETTINGS = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; ${SESSION_SETTINGS};
   set client_encoding = 'UTF8'`;
 
 /**

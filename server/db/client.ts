@@ -1,72 +1,20 @@
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
-
-/** One server of a connection URI. */
-export type Host = { host: string; port: string };
+import { connectionOf, firstHostOf, type Host, hasSeveralHosts, hostsOf, isTlsOptional, offersTls, withHost } from './address.ts';
 
 /**
  * How a session writes times, whatever the role or the database sets: the parsers of `pg` read ISO 8601 only, and the service compares
  * days in UTC.
  */
-export const TIME_SETTINGS = "set timezone = 'UTC'; set datestyle = 'ISO, MDY'";
+const TIME_SETTINGS = "set timezone = 'UTC'; set datestyle = 'ISO, MDY'";
+/** Of every session that is kept: TIME_SETTINGS, and an idle session stays open. */
+export const SESSION_SETTINGS = `${TIME_SETTINGS}; set idle_session_timeout = 0`;
 /** How TIME_SETTINGS are made the default of a role, for a pooler in transaction mode, behind which no session can be set. */
 export const timeSettingsOf = (role: string): string =>
   `alter role ${role} set timezone = 'UTC'; alter role ${role} set datestyle = 'ISO, MDY'`;
 /** An SQL expression: whether the session has TIME_SETTINGS, in summer and winter. */
 export const HAS_TIME_SETTINGS = `(current_setting('datestyle') like 'ISO%' and extract(timezone from timestamptz '2026-01-15Z') = 0
   and extract(timezone from timestamptz '2026-07-15Z') = 0)`;
-
-const DEFAULT_PORT = '5432';
-const AUTHORITY = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
-
-/**
- * Returns a connection URI of libpq as a URL that `URL` can parse: several hosts in the authority become the parameters `host` and
- * `port`, which libpq accepts as well (PostgreSQL documentation, 34.1.1.2). Other URIs are returned as they are.
- * @returns null for what is not a PostgreSQL URI
- */
-export function normalizeUrl(uri: string): string | null {
-  const [, start, authority, rest] = AUTHORITY.exec(uri) ?? [];
-  if (authority === undefined) return null;
-  if (!authority.includes(',')) return URL.canParse(uri) && hostsOf(uri) ? uri : null;
-  const hosts = authority.split(',').map((part) => /^(\[[^\]]+\]|[^:[\]]+)(?::(\d+))?$/.exec(part));
-  const [first] = hosts;
-  if (!first || !hosts.every((host) => host !== null) || !URL.canParse(`${start}${first[1]}${rest}`)) return null;
-  const url = new URL(`${start}${first[1]}${rest}`);
-  url.searchParams.set('host', hosts.map(([, host]) => host).join(','));
-  url.searchParams.set('port', hosts.map(([, , port = DEFAULT_PORT]) => port).join(','));
-  return url.href;
-}
-
-/** Returns the servers of a normalized URL, at least one; null when the numbers of hosts and ports differ. */
-export function hostsOf(url: string): Host[] | null {
-  const { hostname, port, searchParams } = new URL(url);
-  const hosts = (searchParams.get('host') ?? hostname).split(',');
-  const ports = (searchParams.get('port') ?? (port || DEFAULT_PORT)).split(',');
-  if (ports.length !== 1 && ports.length !== hosts.length) return null;
-  return hosts.map((host, index) => ({ host: host.replace(/^\[|\]$/g, ''), port: ports[index] ?? ports[0] }));
-}
-
-/**
- * Returns a URL with several hosts as one that leads to a single host of it. `target_session_attrs` is removed: the server that
- * accepts writes is used, whatever it says.
- */
-export function withHost(url: string, { host, port }: Host): string {
-  const single = new URL(url);
-  for (const name of ['host', 'port', 'target_session_attrs']) single.searchParams.delete(name);
-  single.hostname = host.includes(':') ? `[${host}]` : host;
-  single.port = port;
-  return single.href;
-}
-
-/** Whether a normalized URL names several servers. */
-export const hasSeveralHosts = (url: string): boolean => (hostsOf(url) ?? []).length > 1;
-
-/** Returns the hosts and the name of a database, for messages: without user and password. */
-export function placeOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  if (!hasSeveralHosts(url)) return `${host || 'this machine'}${pathname}`;
-  return `${(hostsOf(url) ?? []).map(({ host: name, port }) => `${name}:${port}`).join(',')}${pathname}`;
-}
 
 /** An SQL expression: why the server accepts no writes, null when it accepts them. Evaluating it writes nothing. */
 export const READ_ONLY_CAUSE = `case when pg_is_in_recovery() then 'standby'
@@ -98,8 +46,8 @@ export class DatabaseClient extends pg.Client {
 
   /** @param config with `connectionString`, a URL of `normalizeUrl` */
   constructor(config: pg.ClientConfig = {}) {
-    const { connectionString = '' } = config;
-    super({ ...config, connectionString: firstHostOf(connectionString) });
+    const { connectionString = '', ...own } = config;
+    super({ ...own, ...connectionOf(firstHostOf(connectionString)) });
     this.#url = connectionString;
   }
 
@@ -115,6 +63,10 @@ export class DatabaseClient extends pg.Client {
     if (hasSeveralHosts(this.#url)) {
       const { host, port } = await this.findHost(this.#url);
       Object.assign(this, { host, port: Number(port) });
+    }
+    if (isTlsOptional(this.#url) && !(await offersTls(this.host, this.port))) {
+      const { connection } = this as unknown as { connection: object };
+      for (const part of [this, connection]) Object.assign(part, { ssl: false });
     }
     await super.connect().catch((error) => {
       // As Node.js marks it: whatever the server refuses, from a rotated password to a renamed database, it cannot be used now.
@@ -148,11 +100,6 @@ export const isBroken = (error: unknown): boolean =>
 
 /** Whether the client's own time-out for a response expired. */
 export const isUnanswered = (error: unknown): boolean => messageOf(error) === 'Query read timeout';
-
-/** Returns a URL with one host, for what only stores it. */
-export function firstHostOf(url: string): string {
-  return hasSeveralHosts(url) ? withHost(url, (hostsOf(url) as Host[])[0]) : url;
-}
 
 class ReadOnlyHost extends Error {
   readonly host: Host;
@@ -214,7 +161,7 @@ export async function findReadable(url: string): Promise<Host> {
 
 /** Evaluates expressions on one host of a URL. */
 async function probe<Row extends object>(url: string, host: Host, expressions: string): Promise<Row> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: withHost(url, host),
     connectionTimeoutMillis: PROBE_MS,
     query_timeout: PROBE_MS,

@@ -1,17 +1,7 @@
 import pg from 'pg';
 import type { Sequelize, Transaction } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
-import {
-  DatabaseClient,
-  disconnect,
-  findWritable,
-  firstHostOf,
-  hasSeveralHosts,
-  isBroken,
-  isReadOnly,
-  isUnanswered,
-  TIME_SETTINGS,
-} from './client.ts';
+import { DatabaseClient, disconnect, isBroken, isReadOnly, isUnanswered, SESSION_SETTINGS } from './client.ts';
 import type { Orm } from './models.ts';
 import { type Reader, ReadReplica, type ReplicaOptions } from './read-replica.ts';
 
@@ -39,7 +29,7 @@ const RECONNECT_PAUSE_MS = 1_000;
 /** A pooler in transaction mode keeps this name on its connections after the service has stopped, so it does not show that one is serving. */
 const POOLED_NAME = 'emailauth-pooled';
 
-const ORM_SETTINGS = `set statement_timeout = ${STATEMENT_MS}; ${TIME_SETTINGS}`;
+const ORM_SETTINGS = `set statement_timeout = ${STATEMENT_MS}; ${SESSION_SETTINGS}`;
 // The core's statements look up rows by key only. With these settings the planner uses the indexes for tables of any size, also in a
 // plan that was made while the tables were empty. The little that is read is not worth a parallel worker.
 const CORE_SETTINGS = `${ORM_SETTINGS}; set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off;
@@ -132,7 +122,7 @@ export class Database {
     try {
       await client.connect();
       // The server does not notice that a connection is closed before its statement ends.
-      await client.query(`set statement_timeout = ${maxMs}; ${TIME_SETTINGS}`);
+      await client.query(`set statement_timeout = ${maxMs}; ${SESSION_SETTINGS}`);
       return await work(client);
     } finally {
       clearTimeout(timer);
@@ -259,8 +249,15 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, observe: 
     usable.add(connection);
     for (const end of ['error', 'end'] as const) connection.on(end, () => void usable.delete(connection));
   };
-  const sequelize = new sequelizePackage.Sequelize(firstHostOf(url), {
+  class OrmClient extends DatabaseClient {
+    constructor(config: pg.ClientConfig) {
+      super({ ...config, connectionString: url });
+    }
+  }
+  const sequelize = new sequelizePackage.Sequelize({
     dialect: 'postgres',
+    // Sequelize's own parser of URLs knows fewer parameters than `pg`.
+    dialectModule: { ...pg, Client: OrmClient },
     logging: false,
     pool: { max: size, min: 0, acquire: WAIT_MS, idle: 30_000, validate: (connection) => usable.has(connection as object) },
     retry: { max: 0 },
@@ -274,10 +271,7 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, observe: 
       clientMinMessages: 'ignore',
     },
     ...NO_SETTINGS,
-    hooks: {
-      beforeConnect: async (config) => void (hasSeveralHosts(url) && Object.assign(config, await findWritable(url))),
-      afterConnect: (connection) => prepare(connection as pg.Client),
-    },
+    hooks: { afterConnect: (connection) => prepare(connection as pg.Client) },
   });
   observeStatements(sequelize, observe);
   measureWaits(sequelize);

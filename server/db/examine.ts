@@ -1,17 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
+import pg from 'pg';
 import type { DatabaseFacts, ReplicaFacts, Standby } from '../../diagnostics/deployment.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, HAS_TIME_SETTINGS, LAG_SECONDS, placeOf, READ_ONLY_CAUSE, ReadingClient, type ReadOnlyCause } from './client.ts';
+import { placeOf } from './address.ts';
+import { DatabaseClient, HAS_TIME_SETTINGS, LAG_SECONDS, READ_ONLY_CAUSE, ReadingClient, type ReadOnlyCause } from './client.ts';
 import { readSchemaState } from './migrate.ts';
 
 /** A database to connect to. `setting` gives the URL; null: the embedded PostgreSQL. */
 export type Target = { url: string; setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | null };
 
 /** What `SERVER` selects. `identity` is equal for two URLs if and only if they lead to the same database of the same server. */
-type Server = { version: number; readOnly: ReadOnlyCause | null; identity: string; hasTimeSettings: boolean };
+type Server = {
+  version: number;
+  encoding: string;
+  readOnly: ReadOnlyCause | null;
+  identity: string;
+  hasTimeSettings: boolean;
+};
 
 /** A database that accepts writes. */
 export type Reached = Pick<Server, 'identity' | 'hasTimeSettings'> & { pooling: Pooling };
@@ -35,10 +42,11 @@ export const READ_ONLY_REMEDIES: Record<ReadOnlyCause, string> = {
 
 /** SQLSTATEs and messages of PostgreSQL and PgBouncer for wrong settings, which waiting does not correct. */
 const FINAL_STATES = /^(?:28|3D|42|0A|0L|0P)/;
-const FINAL_MESSAGES = /authentication failed|no such (?:user|database)|unsupported startup parameter/;
+const FINAL_MESSAGES =
+  /authentication failed|no such (?:user|database)|unsupported startup parameter|not support SSL|certificate|does not match/;
 
 const SERVER = `
-select current_setting('server_version_num')::int / 10000 as version, ${READ_ONLY_CAUSE} as "readOnly",
+select current_setting('server_version_num')::int / 10000 as version, current_setting('server_encoding') as encoding, ${READ_ONLY_CAUSE} as "readOnly",
   extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as identity,
   ${HAS_TIME_SETTINGS} as "hasTimeSettings"`;
 
@@ -67,8 +75,9 @@ async function reach({ url, setting }: Target, place: string): Promise<Reached> 
   const client = openClient(url);
   try {
     await client.connect();
-    const [{ version, readOnly, identity, hasTimeSettings }] = (await client.query<Server>(SERVER)).rows;
+    const [{ version, encoding, readOnly, identity, hasTimeSettings }] = (await client.query<Server>(SERVER)).rows;
     if (version < MIN_VERSION) throw tooOld(place, version);
+    if (encoding !== 'UTF8') throw notUtf8(place, encoding);
     if (readOnly) throw new ReadOnly(`${READ_ONLY_TEXTS[readOnly]}. ${READ_ONLY_REMEDIES[readOnly]}${setting ? ` in ${setting}` : ''}.`);
     return { pooling: setting ? await detectPooling(url) : 'session', identity, hasTimeSettings };
   } finally {
@@ -79,13 +88,20 @@ async function reach({ url, setting }: Target, place: string): Promise<Reached> 
 function unusable({ setting }: Target, place: string, cause: Error): StartError {
   const { code, message, severity } = cause as NodeJS.ErrnoException & { severity?: string };
   if (cause instanceof ReadOnly) return new StartError(`PostgreSQL at ${place} ${message}`, { cause });
-  const check = setting ? ` Check ${setting}.` : '';
+  const remedy = /, no encryption$/.test(message) ? `Add sslmode=require to ${setting}.` : `Check ${setting}.`;
+  const check = setting ? ` ${remedy}` : '';
   if (severity) return new StartError(`The server at ${place} refuses: "${message}" (SQLSTATE ${code}).${check}`, { cause });
   return new StartError(`PostgreSQL at ${place} cannot be reached: ${message || code}.${check}`, { cause });
 }
 
 export const tooOld = (place: string, version: number): StartError =>
   new StartError(`PostgreSQL at ${place} is version ${version}; at least ${MIN_VERSION} is needed.`);
+
+const notUtf8 = (place: string, encoding: string): StartError =>
+  new StartError(
+    `The database at ${place} has the encoding ${encoding}, which cannot store every name and text. ` +
+      "Give a database with the encoding UTF8: create database emailauth encoding 'UTF8' locale 'C' template template0.",
+  );
 
 /** Checks that each connection is its own session. @throws StartError */
 export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick<Reached, 'pooling'>): void {
@@ -104,6 +120,28 @@ export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick
     `${found}, where locks, LISTEN and migrations do not work. Give the address of PostgreSQL itself in DATABASE_DIRECT_URL, and with ` +
       `PgBouncer before 1.21 also DATABASE_PREPARED_STATEMENTS=off; or ${sessionMode}.`,
   );
+}
+
+const JOBS_SCHEMA = 'graphile_worker';
+const PRIVILEGES = `
+select current_user as role, current_database() as database,
+  has_database_privilege(current_database(), 'create') or to_regnamespace($1) is not null as "mayCreate"`;
+
+/** Checks that the role may create the schema of the jobs, unless it exists. @throws StartError */
+export async function refuseUnprivileged({ url, setting }: Target): Promise<void> {
+  const client = openClient(url);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ role: string; database: string; mayCreate: boolean }>(PRIVILEGES, [JOBS_SCHEMA]);
+    const [{ role, database, mayCreate }] = rows;
+    if (mayCreate) return;
+    const grant = `grant create on database ${pg.escapeIdentifier(database)} to ${pg.escapeIdentifier(role)}`;
+    throw new StartError(
+      `The role ${role} of ${setting} may not create the schema ${JOBS_SCHEMA}, which the jobs need. As the owner of the database, run: ${grant}`,
+    );
+  } finally {
+    void client.end().catch(() => {});
+  }
 }
 
 const FACTS = `${SERVER},
@@ -127,7 +165,8 @@ export async function examineDatabase(url: string): Promise<DatabaseFacts> {
     const requestedAt = Date.now();
     const { rows } = await client.query<Row>(FACTS);
     const middle = (requestedAt + Date.now()) / 2_000;
-    const [{ now, max, used, ...found }] = rows;
+    const [{ now, max, used, encoding, ...found }] = rows;
+    if (encoding !== 'UTF8') return { place, problem: notUtf8(place, encoding).message };
     const standbys = (await client.query<Standby>(STANDBYS)).rows;
     const pooling = await detectPooling(url);
     return {

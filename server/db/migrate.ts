@@ -109,10 +109,12 @@ export async function migrateOn(client: pg.Client, options: MigrateOptions): Pro
   }
 }
 
+const EMPTY = 'of an empty database';
+
 /** Runs all migrations in one transaction, since new tables are not in use. */
 function createSchema(client: pg.Client, wanted: readonly Migration[], options: OnlineOptions): Promise<string[]> {
   return inShortTransaction(client, options, TAKE_SCHEMA_LOCK, () => runPlain(client, wanted)).catch((error) => {
-    throw failed('of an empty database', error);
+    throw failed(EMPTY, error);
   });
 }
 
@@ -234,9 +236,13 @@ async function takeLock(client: pg.ClientBase, report: (line: string) => void): 
 
 function failed(label: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  const remedy =
-    code === '42501'
-      ? 'Run `emailauth db migrate` with a DATABASE_URL of the role that owns the tables.'
-      : 'The previous steps are kept. Remove the cause and start again; the migration continues with this step.';
+  const [denied, interrupted] =
+    label === EMPTY
+      ? ['As the owner of the database, run: grant create on schema public to the role of DATABASE_URL', 'Nothing was changed.']
+      : [
+          'Run `emailauth db migrate` with a DATABASE_URL of the role that owns the tables.',
+          'The previous steps are kept. Remove the cause and start again; the migration continues with this step.',
+        ];
+  const remedy = code === '42501' ? denied : interrupted;
   return new MigrationFailed(`Migration ${label}: ${message || code}. ${remedy}`, { cause: error });
 }

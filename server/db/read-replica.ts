@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../log.ts';
-import { LAG_SECONDS, MAX_LAG_SECONDS, placeOf, ReadingClient, TIME_SETTINGS } from './client.ts';
+import { placeOf } from './address.ts';
+import { LAG_SECONDS, MAX_LAG_SECONDS, ReadingClient, SESSION_SETTINGS } from './client.ts';
 
 /** A statement that only reads; the name is that of its prepared statement. */
 type ReadQuery = { name: string; text: string; values?: unknown[] };
@@ -54,7 +55,7 @@ export class ReadReplica implements Reader {
       keepAlive: true,
       application_name: 'emailauth-read',
       Client: ReadingClient,
-      onConnect: async (client) => void (await client.query(TIME_SETTINGS)),
+      onConnect: async (client) => void (await client.query(SESSION_SETTINGS)),
     });
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => void client.on('error', () => {}));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { fingerprintOf } from '../secrets.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, READ_ONLY_CAUSE } from './client.ts';
+import { DatabaseClient, READ_ONLY_CAUSE, SESSION_SETTINGS } from './client.ts';
 import { MIGRATION_NAME } from './migration-steps.ts';
 
 // An arbitrary number, the same in every process.
@@ -91,6 +91,7 @@ class ServingLock {
     client.on('error', () => {});
     try {
       await client.connect();
+      await client.query(SESSION_SETTINGS);
       const { rows } = await client.query<{ held: boolean; cause: string | null }>(
         `select pg_try_advisory_lock_shared($1) as held, pg_try_advisory_lock_shared($2, $3), ${READ_ONLY_CAUSE} as cause`,
         [SERVING_LOCK, SECRET_KEY_LOCKS, lockOf(this.#secretKey)],

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { MAX_EVENT_AGE_SECONDS, MAX_STATS_DAYS, VISITOR_DAYS } from '../../contract/limits.ts';
-import { DatabaseClient, TIME_SETTINGS } from '../db/client.ts';
+import { DatabaseClient, SESSION_SETTINGS } from '../db/client.ts';
 import { idAt } from '../db/partitions.ts';
 import { startOf } from '../db/row-numbers.ts';
 
@@ -23,7 +23,7 @@ export function openJobsPool(url: string, { statementMs, lockMs }: Timeouts = RU
   const settings = [
     `set statement_timeout = ${statementMs}`,
     `set lock_timeout = ${lockMs}`,
-    TIME_SETTINGS,
+    SESSION_SETTINGS,
     ...PLANNING,
     'set jit = off',
     'set max_parallel_workers_per_gather = 0',

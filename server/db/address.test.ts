@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostsOf, normalizeUrl, placeOf, withHost } from './client.ts';
+import { connectionOf, hostsOf, normalizeUrl, placeOf, tlsFaultOf, userOf, withHost } from './address.ts';
 
 const SEVERAL = 'postgres://u:p%40ss@db1:5433,db2,[::1]:5434/emailauth?sslmode=require&target_session_attrs=read-write';
 
@@ -38,3 +38,26 @@ test.each(['mysql://u:p@db/x', 'postgres://u:p@db1,,db2/x', 'postgres://u:p@db1:
   'refuses %s',
   (uri) => expect(normalizeUrl(uri)).toBeNull(),
 );
+
+test('a user without a host becomes a parameter, as for the socket of Cloud SQL', () => {
+  const url = normalizeUrl('postgres://app:p%40s%3As@/emailauth?host=/cloudsql/project:region:name') as string;
+  expect([placeOf(url), userOf(url)]).toEqual(['this machine/emailauth', 'app']);
+  const expected = { user: 'app', password: 'p@s:s', host: '/cloudsql/project:region:name', database: 'emailauth' };
+  expect(connectionOf(url)).toMatchObject(expected);
+  expect(normalizeUrl('postgres://app:%zz@/emailauth')).toBeNull();
+});
+
+test.each([
+  ['/My%25DB', 'My%DB'],
+  ['/a%2Fb', 'a/b'],
+  ['/b%C3%BCro', 'büro'],
+])('the database of %s is %s', (path, database) => expect(connectionOf(`postgres://u:p@db${path}`)).toMatchObject({ database }));
+
+test.each([
+  ['sslmode=require', null],
+  ['sslmode=verify-full&sslrootcert=system', null],
+  ['sslmode=no-verify', 'give sslmode as one of disable, allow, prefer, require, verify-ca, verify-full'],
+  ['sslmode=verify-ca', 'give sslrootcert, the file of the certificate authority, for sslmode=verify-ca'],
+  ['sslmode=require&sslrootcert=system', 'give sslmode=verify-full for sslrootcert=system'],
+  ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', 'give sslrootcert as a file that exists: /nowhere/ca.pem does not'],
+])('%s: %s', (parameters, fault) => expect(tlsFaultOf(`postgres://u:p@db/x?${parameters}`)).toBe(fault));
