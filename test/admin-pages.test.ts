@@ -55,6 +55,21 @@ describe('the development pages', () => {
     expect((await service.client().get('/openapi.json')).text).not.toContain('/api/dev/');
   });
 
+  test('return 404 for a request that did not begin on this machine, as the inbox does', async () => {
+    const others: Record<string, string>[] = [
+      { 'X-Forwarded-For': '203.0.113.7' },
+      { Forwarded: 'for=203.0.113.7' },
+      { Host: 'rebound.example' },
+    ];
+    for (const headers of others) {
+      for (const [method, path] of [...DEVELOPMENT, ['GET', '/dev/inbox'] as const]) {
+        const response = method === 'GET' ? await admin.get(path, headers) : await admin.post(path, { enable: true }, headers);
+        expect([path, response.status]).toEqual([path, 404]);
+      }
+    }
+    expect((await admin.get('/api/admin/session', others[0])).json).toEqual({ unlocked: true, enabled: true, development: false });
+  });
+
   test('require an admin session', async () => {
     for (const [method, path] of DEVELOPMENT.slice(1)) {
       const response = method === 'GET' ? await ann.client.get(path) : await ann.client.post(path);

@@ -4,7 +4,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, type Caller, type Served, serve } from '../http/invoke.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
 import { siteOfNetwork } from '../http/reading.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -53,8 +53,9 @@ export class Admin {
     return open === 1;
   }
 
-  async session(cookies: Cookies): Promise<Output<'adminSession'>> {
-    return { unlocked: await this.isOpen(cookies), enabled: this.#secrets !== null, development: this.#parts.development };
+  async session({ cookies, isFromThisMachine }: Pick<Caller, 'cookies' | 'isFromThisMachine'>): Promise<Output<'adminSession'>> {
+    const development = this.#parts.development && isFromThisMachine();
+    return { unlocked: await this.isOpen(cookies), enabled: this.#secrets !== null, development };
   }
 
   /**
@@ -236,7 +237,7 @@ const withTimes = <Entry extends { createdAt: Date }>(entry: Entry) => ({ ...ent
 /** Binds the calls of the admin pages. */
 export function adminRoutes(admin: Admin): Served[] {
   return [
-    serve('adminSession', (_, { cookies }) => admin.session(cookies)),
+    serve('adminSession', (_, caller) => admin.session(caller)),
     serve('adminVerify', (input, { clientAddress, cookies }) => admin.verify(input, clientAddress, cookies)),
     serve('adminLogout', (_, { cookies }) => admin.logout(cookies)),
     serve('enableAdmin', (_, { account, cookies }) => admin.enable(account, cookies)),

@@ -8,7 +8,7 @@ import { type CookieSettings, type Cookies, cookiesOf } from './cookies.ts';
 import { ANY_ORIGIN } from './cors.ts';
 import { type Challenge, challengeFor, type DescribedError, type DescribeError, sendError } from './errors.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
-import { clientAddressOf, queryOf, readBody } from './reading.ts';
+import { clientAddressOf, isFromThisMachine, queryOf, readBody } from './reading.ts';
 import { requestIdOf } from './request-record.ts';
 
 export type Account = { id: string; email: string; name: string | null };
@@ -34,6 +34,8 @@ export type Caller<Name extends RouteName = RouteName> = {
   requestId?: string;
   cookies: Cookies;
   header(name: string): string | undefined;
+  /** See the function of this name; false for a call that is not a request of its own. */
+  isFromThisMachine(): boolean;
   /** The signed-in account, where the access of the route requires one. */
   account: Routes[Name]['access'] extends SignedInAccess ? Account : null;
 };
@@ -69,6 +71,7 @@ export type Call = {
   identify(): Promise<Identity | null>;
   /** Returns whether the call comes from an open admin session; counts as use of it. */
   isAdmin(): Promise<boolean>;
+  isFromThisMachine(): boolean;
 };
 
 /** The result of a call: its output as JSON text, or its error. */
@@ -90,9 +93,9 @@ export async function invoke(served: Served, call: Call, { describeError, countC
   try {
     const input = parse(route.input, await call.readInput());
     const account = await permit(route, call);
-    const { clientAddress, requestId, cookies, header } = call;
+    const { clientAddress, requestId, cookies, header, isFromThisMachine } = call;
     const output = await withTimeout(
-      served.handler(input, { clientAddress, requestId, cookies, header, account } as Caller),
+      served.handler(input, { clientAddress, requestId, cookies, header, isFromThisMachine, account } as Caller),
       served.timeoutSeconds,
     );
     result = { json: JSON.stringify(output) };
@@ -122,9 +125,10 @@ export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown):
 
 /**
  * Returns the account that makes a call, or null where the route needs none.
- * @throws Fault admin_needed, sign_in_needed, person_needed, test_key, insufficient_scope, bad_api_key, bad_access_token
+ * @throws Fault not_found, admin_needed, sign_in_needed, person_needed, test_key, insufficient_scope, bad_api_key, bad_access_token
  */
-async function permit({ access, method, scope }: Route, call: Call): Promise<Account | null> {
+async function permit({ access, method, scope, development }: Route, call: Call): Promise<Account | null> {
+  if (development && !call.isFromThisMachine()) throw new Fault('not_found');
   if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');
   if (!needsAccount(access)) return null;
   const identity = await call.identify();
@@ -177,6 +181,7 @@ export function createDirectClient(served: readonly Served[], settings: InvokeSe
         readInput: () => input,
         identify: async () => identity,
         isAdmin: async () => false,
+        isFromThisMachine: () => false,
       };
       const result = await invoke(found, call, settings);
       if (result.error) throw toApiError(result.error);
@@ -243,6 +248,7 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
         readInput,
         identify: () => settings.identityOf(request, cookies),
         isAdmin: () => settings.isAdmin(cookies),
+        isFromThisMachine: () => isFromThisMachine(request),
       };
       const result = await invoke(served, call, settings);
       if (result.error) {

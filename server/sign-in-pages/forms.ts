@@ -271,7 +271,13 @@ export function createFormCall(served: readonly Served[], settings: InvokeSettin
   return async (name, input, browser) => {
     const found = servedByName.get(name);
     if (!found) throw new Error(`There is no call ${name}.`);
-    const call = { ...browser, readInput: () => input, identify: async () => null, isAdmin: async () => false };
+    const call = {
+      ...browser,
+      readInput: () => input,
+      identify: async () => null,
+      isAdmin: async () => false,
+      isFromThisMachine: () => false,
+    };
     const result = await invoke(found, call, settings);
     return result.error ? { output: null, error: result.error } : { output: JSON.parse(result.json), error: null };
   };
