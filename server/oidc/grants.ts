@@ -8,6 +8,7 @@ import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest } from '../secrets.ts';
+import { clientNameOf } from './client-names.ts';
 import { clientKindOf, type OwnMetadata } from './clients.ts';
 import type { RecordsStore } from './store.ts';
 
@@ -272,7 +273,7 @@ function present({ id, clientId, name, hosts, grants, createdAt, lastUsed }: Con
   return {
     id,
     clientId,
-    name: name || (URL.canParse(clientId) ? new URL(clientId).hostname : clientId),
+    name: clientNameOf(name ?? '', hosts) ?? (URL.canParse(clientId) ? new URL(clientId).hostname : clientId),
     hosts,
     kind: clientKindOf(clientId) ?? 'registered',
     scopes: APPLICATION_SCOPES.filter((scope) => granted.has(scope)),

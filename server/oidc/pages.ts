@@ -10,6 +10,7 @@ import { type DescribedError, type DescribeError, errorHeaders } from '../http/e
 import { requestIdOf } from '../http/request-record.ts';
 import { redirectHostOf } from '../signin/target.ts';
 import { displayDomainOf } from '../websites/domains.ts';
+import { clientNameOf } from './client-names.ts';
 import { clientKindOf } from './clients.ts';
 import { endpointAt, PATHS } from './endpoints.ts';
 
@@ -18,8 +19,6 @@ export type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 
 type Sources = NonNullable<Configuration['features']>;
 type Failure = Extract<AuthorizationStep, { step: 'device_code' }>['failure'];
-
-const MAX_NAME_LENGTH = 60;
 
 /** The pages that oidc-provider shows itself: errors, sign-out and the device flow. They are sent once its cookies are set. */
 export class ProviderPages {
@@ -162,10 +161,11 @@ export function applicationTarget(
   redirectUri: unknown,
   { interaction, onDevice }: { interaction: string; onDevice: boolean },
 ): Extract<SignInBoot['target'], { kind: 'application' }> {
-  const uri = typeof redirectUri === 'string' ? redirectUri : clientKindOf(clientId) === 'website' ? clientId : '';
+  const isWebsite = clientKindOf(clientId) === 'website';
+  const uri = typeof redirectUri === 'string' ? redirectUri : isWebsite ? clientId : '';
   const host = redirectHostOf(uri);
   const program = hasOwnScheme(uri) ? 'here' : onDevice ? 'elsewhere' : undefined;
-  const name = clientName.slice(0, MAX_NAME_LENGTH);
+  const name = isWebsite ? clientName : (clientNameOf(clientName, [host]) ?? clientId);
   return {
     kind: 'application',
     name,

@@ -14,18 +14,18 @@ export const siteNameOf = (target: SignInBoot['target']): string | null =>
 
 const programs = { here: 'auth.oidc_program_here', elsewhere: 'auth.oidc_program_elsewhere' } as const;
 
-/** The website or application that the visitor signs in to. Both choose their own name, so the host stands below. */
+/**
+ * The website or application that the visitor signs in to. Both choose their own name, so the host stands with it, and first where
+ * anyone can register one.
+ */
 export function TargetLine({ target, portalName }: { target: SignInBoot['target']; portalName: string }) {
   const { t } = useTranslator();
   const hosts = target.kind === 'portal' || (target.kind !== 'application' && target.host === '') ? null : target;
   const program = hosts?.kind === 'application' && hosts.program;
-  const [name = portalName, ...others] = new Set(
-    hosts
-      ? [hosts.kind !== 'unsupported' && hosts.name, hosts.displayHost, hosts.host, program && t(programs[program])].filter(
-          (text): text is string => !!text,
-        )
-      : [],
-  );
+  const ownName = hosts && hosts.kind !== 'unsupported' && hosts.name;
+  const lines = hosts ? [hosts.displayHost, hosts.host, program && t(programs[program])] : [];
+  const ordered = hosts?.kind === 'application' ? [...lines, ownName] : [ownName, ...lines];
+  const [name = portalName, ...others] = new Set(ordered.filter((text): text is string => !!text));
   const icon = hosts?.kind === 'site' ? hosts : null;
   return (
     <p className="mb-6 flex min-w-0 items-center gap-3 text-sm font-medium">

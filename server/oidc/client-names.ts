@@ -1,0 +1,57 @@
+import { parse } from 'tldts';
+import { oneLine } from '../../diagnostics/check.ts';
+
+const MAX_LENGTH = 60;
+/** Letters, marks and digits, and the punctuation of names. */
+const PLAIN = /^[\p{L}\p{M}0-9 .,'’&()+:!–-]+$/u;
+/** Scripts that are written together count as one (Unicode Technical Standard 39, §5.1). */
+const SCRIPTS = [
+  'Latin',
+  'Greek',
+  'Cyrillic',
+  'Armenian',
+  'Georgian',
+  'Hebrew',
+  'Arabic',
+  'Devanagari',
+  'Bengali',
+  'Gujarati',
+  'Gurmukhi',
+  'Tamil',
+  'Telugu',
+  'Kannada',
+  'Malayalam',
+  'Sinhala',
+  'Thai',
+  'Lao',
+  'Khmer',
+  'Myanmar',
+  'Ethiopic',
+  'Han,Hiragana,Katakana',
+  'Han,Hangul',
+].map((names) => new RegExp(`^(?:${names.replace(/\w+/g, '\\p{scx=$&}').replaceAll(',', '|')})+$`, 'u'));
+/** Scripts whose letters need no combining marks in NFKC. */
+const WITHOUT_MARKS = /^[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]*\p{M}/u;
+/** Letters of other scripts that look like Latin ones: a name of these alone looks like another name. */
+const LATIN_LOOKALIKES = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһӏԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧορν]+$/u;
+
+/**
+ * Returns the name that a client gives itself, in one line of at most 60 characters, or null where it could be taken for something else:
+ * with letters of several scripts, letters that look like others, invisible ones, signs, or an address other than its own.
+ * @param hosts of its redirect URIs
+ */
+export function clientNameOf(text: string, hosts: readonly string[]): string | null {
+  const name = oneLine(text, MAX_LENGTH).normalize('NFC');
+  const letters = name.replace(/[^\p{L}\p{M}]/gu, '');
+  if (!letters || !PLAIN.test(name.replace(/…$/, '')) || name.normalize('NFKC').replace(/\.\.\.$/, '…') !== name) return null;
+  if (!SCRIPTS.some((script) => script.test(letters)) || /\p{DI}/u.test(letters)) return null;
+  if (WITHOUT_MARKS.test(letters) || /\p{M}{3}/u.test(letters) || LATIN_LOOKALIKES.test(letters)) return null;
+  const domains = name.split(/[^\p{L}\p{M}0-9.-]+/u).flatMap((word) => domainIn(word) ?? []);
+  return domains.every((domain) => hosts.some((host) => `.${host}`.endsWith(`.${domain}`))) ? name : null;
+}
+
+/** Returns the host in a word, or null when it does not end like one. */
+function domainIn(word: string): string | null {
+  const { hostname, domain, isIcann } = parse(word.replace(/^[.-]+|[.-]+$/g, ''));
+  return domain !== null && isIcann ? hostname : null;
+}
