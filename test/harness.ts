@@ -43,7 +43,7 @@ export type Stage = {
   dataDir: string;
   mailbox: Mailbox;
   /** Starts another instance, on a free port unless `settings` has PORT, and waits until it is ready. */
-  start(settings?: Record<string, string>, program?: Program): Promise<Service>;
+  start(settings?: Record<string, string>, program?: Partial<Program>): Promise<Service>;
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 };
@@ -67,7 +67,7 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean 
   await chmod(dataDir, 0o711);
   const running = new Set<ChildProcess>();
 
-  async function start(settings: Record<string, string> = {}, program?: Program): Promise<Service> {
+  async function start(settings: Record<string, string> = {}, program?: Partial<Program>): Promise<Service> {
     const port = Number(settings.PORT ?? (await freePort()));
     const url = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     const child = spawn(program?.command ?? process.execPath, [...(program?.args ?? [entry]), 'start'], {
