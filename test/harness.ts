@@ -35,7 +35,7 @@ export type Service = {
 };
 
 /** The arguments and working directory with which Node.js, or another `command`, runs the service; the built service by default. */
-export type Program = { command?: string; args: string[]; cwd: string };
+export type Program = { command?: string; args?: string[]; cwd: string };
 
 /** A database and an SMTP server for one test file, and the service on them. */
 export type Stage = {
@@ -43,7 +43,7 @@ export type Stage = {
   dataDir: string;
   mailbox: Mailbox;
   /** Starts another instance, on a free port unless `settings` has PORT, and waits until it is ready. */
-  start(settings?: Record<string, string>, program?: Partial<Program>): Promise<Service>;
+  start(settings?: Record<string, string>, program?: Program): Promise<Service>;
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 };
@@ -67,7 +67,7 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean 
   await chmod(dataDir, 0o711);
   const running = new Set<ChildProcess>();
 
-  async function start(settings: Record<string, string> = {}, program?: Partial<Program>): Promise<Service> {
+  async function start(settings: Record<string, string> = {}, program?: Program): Promise<Service> {
     const port = Number(settings.PORT ?? (await freePort()));
     const url = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     const child = spawn(program?.command ?? process.execPath, [...(program?.args ?? [entry]), 'start'], {
