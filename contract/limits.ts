@@ -143,7 +143,7 @@ export const RATE_LIMITS = {
   authorization_requests: {
     points: 300,
     duration: 60,
-    description: 'OAuth authorization requests from one network address, counted by each process',
+    description: 'OAuth authorization, device and sign-out requests from one network address, counted by each process',
   },
   invitations: { points: 20, duration: 86_400, description: 'invitations to manage websites, sent by one account' },
   domain_proofs: { points: 30, duration: 3600, description: 'checks of domain proofs by one account' },

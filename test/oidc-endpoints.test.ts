@@ -124,12 +124,21 @@ describe('the limits of a network', () => {
     expectProtected(refused);
   });
 
-  test('apply to authorization requests by GET and POST together, and show a page that says when to try again', async () => {
+  test('apply to authorization, device and sign-out requests by GET and POST together, and show a page that says when to try again', async () => {
     const headers = { ...FORM, 'X-Forwarded-For': '192.0.2.15', Accept: 'text/html' };
-    const statuses = new Set<number>();
-    for (let sent = 0; sent < 900 && !statuses.has(429); sent++)
-      statuses.add((await sendRaw('/oauth/authorize', sent % 2 ? 'GET' : 'POST', { at: limited, headers })).status);
-    expect(statuses).toContain(429);
+    const requests = [
+      ['/oauth/authorize', 'GET'],
+      ['/oauth/authorize', 'POST'],
+      ['/oauth/device', 'GET'],
+      ['/oauth/logout', 'GET'],
+    ];
+    const limitedRequests = new Set<string>();
+    for (let sent = 0; sent < 2400 && limitedRequests.size < requests.length; sent++) {
+      const [target, method] = requests[sent % requests.length];
+      const { status } = await sendRaw(target, method, { at: limited, headers });
+      if (status === 429) limitedRequests.add(`${method} ${target}`);
+    }
+    expect(limitedRequests.size).toBe(requests.length);
     const page = await sendRaw('/oauth/authorize?x=y', 'GET', { at: limited, headers });
     const { error } = bootOf(page as never);
     expect([page.status, error]).toEqual([429, { code: 'rate_limited', retryAfter: expect.any(Number) }]);

@@ -137,7 +137,13 @@ type LimitParts = {
 };
 
 /** The endpoints that store a record for each request, from anyone. */
-const STARTS: ReadonlySet<unknown> = new Set<Endpoint['name']>(['authorization', 'pushed_authorization_request', 'device_authorization']);
+const STARTS: ReadonlySet<unknown> = new Set<Endpoint['name']>([
+  'authorization',
+  'pushed_authorization_request',
+  'device_authorization',
+  'code_verification',
+  'end_session',
+]);
 /** The endpoints at which tokens and secrets of clients could be guessed. */
 const CREDENTIALS: ReadonlySet<unknown> = new Set<Endpoint['name']>(['token', 'introspection', 'revocation']);
 /** What a device that polls gets while its person has not decided. */
