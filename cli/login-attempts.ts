@@ -125,17 +125,17 @@ const INBOX_TIMEOUT_MS = 3_000;
 
 /** Returns the address of the flag or of a prompt. @throws CommandError usage */
 export async function readAddress({ terminal }: Context, given: string | undefined): Promise<string> {
-  const { EMAIL_MESSAGE, readEmail } = await import('../contract/rules.ts');
+  const { EMAIL_MESSAGES, emailFaultOf, readEmail } = await import('../contract/rules.ts');
   const typed =
     given ??
     (await promptText(terminal, {
       message: 'Your email address',
       flag: '--email <address>',
       placeholder: 'you@example.com',
-      validate: (text) => (readEmail(text) ? undefined : EMAIL_MESSAGE),
+      validate: (text) => (readEmail(text) ? undefined : EMAIL_MESSAGES[emailFaultOf(text)]),
     }));
   const email = readEmail(typed);
-  if (!email) throw usageError(EMAIL_MESSAGE, 'Give one address, such as --email you@example.com.');
+  if (!email) throw usageError(EMAIL_MESSAGES[emailFaultOf(typed)], 'Give one address, such as --email you@example.com.');
   return email;
 }
 

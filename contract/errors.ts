@@ -1,3 +1,5 @@
+import { EMAIL_MESSAGES } from './rules.ts';
+
 /**
  * Every error of the API: its HTTP status, a sentence for people and what to do next. `oauth` is the error code of RFC 6749 §5.2
  * that OAuth calls return for it.
@@ -10,7 +12,12 @@ export const errors = {
     message: 'The request has too many parameters, fields or header entries.',
     hint: 'Send at most 50 of each.',
   },
-  bad_email: { status: 400, message: 'Please enter a valid email address', hint: 'Give one address such as name@example.com.' },
+  bad_email: { status: 400, message: EMAIL_MESSAGES.bad_email, hint: 'Give one address such as name@example.com.' },
+  international_email: {
+    status: 400,
+    message: EMAIL_MESSAGES.international_email,
+    hint: 'Emails go to addresses in ASCII only. The domain may have any letters.',
+  },
   bad_domain: {
     status: 400,
     message: 'Please enter a valid domain (e.g., example.com)',

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   codeFault,
   domainInput,
+  emailFaultOf,
   hasOwnScheme,
   isLoopbackRedirectHost,
   isThisMachine,
@@ -174,6 +175,21 @@ test.each([
   // The joiner is a letter of this domain, and not the address without it.
   'ada@نامه\u200cای.example',
 ])('%j is not read as an address', (input) => expect(readEmail(input)).toBeNull());
+
+test.each([
+  ['jörg@mail.example', 'international_email'],
+  [' <иван@почта.example> ', 'international_email'],
+  ['Jörg <jörg.müller+shop@mail.example>', 'international_email'],
+  ['jörg@mail', 'bad_email'],
+  ['jörg', 'bad_email'],
+  ['j örg@mail.example', 'bad_email'],
+  ['jörg@a@mail.example', 'bad_email'],
+  ['a..b@mail.example', 'bad_email'],
+  ['', 'bad_email'],
+])('%j is refused with %s', (input, fault) => {
+  expect(readEmail(input)).toBeNull();
+  expect(emailFaultOf(input)).toBe(fault);
+});
 
 const BANGLA = '১২৩৪৫৬';
 test.each([

@@ -1,6 +1,11 @@
 /** Rules for input that every program shares: normal forms, and sentences that say what is wrong. Sentences are shown to people. */
 
-export const EMAIL_MESSAGE = 'Please enter a valid email address';
+/** What is wrong with a text that is no address: anything, or only letters beyond ASCII before the @ (RFC 6531). */
+type EmailFault = 'bad_email' | 'international_email';
+export const EMAIL_MESSAGES: Record<EmailFault, string> = {
+  bad_email: 'Please enter a valid email address',
+  international_email: 'Please use only letters from a to z before the @',
+};
 export const domainMessage = (example: string) => `Please enter a valid domain (e.g., ${example})`;
 
 const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
@@ -39,6 +44,13 @@ export function readEmail(input: string): string | null {
   // A name may repeat the address, but not contain another one or the line of a header.
   if (name && (/[^\P{Cc}\t]/u.test(name) || (name.includes('@') && normalEmail(unquoted(name)) !== email))) return null;
   return email;
+}
+
+/** Returns why `readEmail` does not read a text. */
+export function emailFaultOf(text: string): EmailFault {
+  const local = text.slice(0, text.lastIndexOf('@'));
+  const isInternational = /[^\0-\x7f]/.test(local) && readEmail(text.replace(local, local.replace(/[^\0-\x7f\s\p{Cf}]/gu, 'a'))) !== null;
+  return isInternational ? 'international_email' : 'bad_email';
 }
 
 /** Returns a text without white space and one pair of quotes around it. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { languageCodes } from './languages.ts';
 import { MAX_SIGN_IN_AGE_SECONDS } from './limits.ts';
 import { attemptStatuses } from './pages.ts';
-import { codeFault, EMAIL_MESSAGE, readCode, readEmail } from './rules.ts';
+import { codeFault, EMAIL_MESSAGES, emailFaultOf, readCode, readEmail } from './rules.ts';
 
 export const Language = z.object({ code: z.enum(languageCodes), name: z.string(), flagEmoji: z.string() });
 /** A language code; a missing or unsupported one becomes English. */
@@ -29,12 +29,13 @@ const interaction = z.string().regex(/^[A-Za-z0-9_-]{21,64}$/, 'Not an interacti
 
 /** An email address as people enter it, parsed into its normal form. */
 export const Email = z
-  .string({ error: EMAIL_MESSAGE })
-  .max(512, EMAIL_MESSAGE)
+  .string({ error: EMAIL_MESSAGES.bad_email })
+  .max(512, EMAIL_MESSAGES.bad_email)
   .transform((text, context) => {
     const email = readEmail(text);
     if (email) return email;
-    context.addIssue({ code: 'custom', message: EMAIL_MESSAGE });
+    const code = emailFaultOf(text);
+    context.addIssue({ code: 'custom', message: EMAIL_MESSAGES[code], params: { code } });
     return z.NEVER;
   });
 

@@ -114,6 +114,19 @@ test('an error of a form is JSON for a client that wants it', async () => {
   expect(bootOf(await send('/auth', { method: 'POST', headers, body: 'email=nobody' }, '*/*')).failure?.code).toBe('bad_email');
 });
 
+test('an address with letters beyond ASCII before the @ has an error of its own', async () => {
+  const email = 'jörg@mail.example';
+  const { status, json } = await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` });
+  expect([status, json.code, json.field, json.error]).toEqual([
+    400,
+    'international_email',
+    'email',
+    'Please use only letters from a to z before the @',
+  ]);
+  const page = await service.client().form('/auth', { email });
+  expect(page.text).toContain('Use only letters from a to z before the @');
+});
+
 test('an error of the service is a page with its reference and the same address again', async () => {
   const client = service.client();
   await requestEmail(client, freshAddress(), `https://${shop}/`);

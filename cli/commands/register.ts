@@ -1,4 +1,4 @@
-import { domainInput, EMAIL_MESSAGE, readEmail } from '../../contract/rules.ts';
+import { domainInput, EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../contract/rules.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { promptText } from '../prompts.ts';
@@ -51,6 +51,6 @@ async function promptEmail({ terminal }: Context, domain: string): Promise<strin
     message: 'Email address, which will manage the domain',
     flag: '--email <address>',
     placeholder: 'you@example.com',
-    validate: (text) => (readEmail(text) ? undefined : EMAIL_MESSAGE),
+    validate: (text) => (readEmail(text) ? undefined : EMAIL_MESSAGES[emailFaultOf(text)]),
   });
 }

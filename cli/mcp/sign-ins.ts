@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError, type Client } from '../../contract/client.ts';
+import { errors } from '../../contract/errors.ts';
 import { languageOf } from '../../contract/languages.ts';
-import { codeFault, EMAIL_MESSAGE, readCode, readEmail } from '../../contract/rules.ts';
+import { codeFault, emailFaultOf, readCode, readEmail } from '../../contract/rules.ts';
 import type { SignIn } from '../../mcp/tool.ts';
 import { endSession } from '../api.ts';
 import type { Context } from '../command.ts';
@@ -47,7 +48,11 @@ export function createSignIns(context: Context, host: string, client: Client): S
         throw new ApiError(409, { error, code: 'bad_request', hint: TOKEN_FIRST });
       }
       const email = readEmail(given);
-      if (!email) throw new ApiError(400, { error: EMAIL_MESSAGE, code: 'bad_email', hint: 'Give one address such as name@example.com.' });
+      if (!email) {
+        const code = emailFaultOf(given);
+        const { status, message, hint } = errors[code];
+        throw new ApiError(status, { error: message, code, hint });
+      }
       await requireNoOtherAccount(context, host, email);
       const language = languageOf(await context.settings.get('language'));
       const loopback = await openLoopback(host, 'assistant');

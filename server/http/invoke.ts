@@ -118,7 +118,8 @@ export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown):
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const field = issue.path.join('.');
-  const code = FIELD_CODES[field] ?? 'bad_request';
+  const { code: ownCode }: { code?: ErrorCode } = (issue.code === 'custom' && issue.params) || {};
+  const code = ownCode ?? FIELD_CODES[field] ?? 'bad_request';
   const message = code === 'bad_request' && field ? `${field}: ${issue.message}` : issue.message;
   throw new Fault(code, { field: field || undefined, message });
 }

@@ -32,6 +32,7 @@ const errorTexts: Partial<Record<Failure['code'], TextKey>> = {
   rate_limited: 'auth.error_rate_limited',
   internal: 'auth.error_internal',
   bad_email: 'auth.error_email',
+  international_email: 'auth.error_international_email',
   bad_link: 'auth.confirm_wrong_email',
   bad_forward_url: 'auth.error_forward_url',
   interaction_ended: 'auth.oidc_expired_text',

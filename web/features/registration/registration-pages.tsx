@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
-import { domainInput, domainMessage, EMAIL_MESSAGE, normalHost, readEmail } from '../../../contract/rules.ts';
+import { domainInput, domainMessage, EMAIL_MESSAGES, emailFaultOf, normalHost, readEmail } from '../../../contract/rules.ts';
 import { verifyRequest } from '../../../templates/render.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { answerSnippet, redirectSnippet } from '../../lib/snippets.ts';
@@ -113,7 +113,7 @@ function faultsOf({ domain, email }: Fields): Faults {
   if (domain === '') faults.domain = 'Domain is required';
   else if (!normalHost(domain)) faults.domain = domainMessage(EXAMPLE);
   if (email === '') faults.email = 'Email is required';
-  else if (!readEmail(email)) faults.email = EMAIL_MESSAGE;
+  else if (!readEmail(email)) faults.email = EMAIL_MESSAGES[emailFaultOf(email)];
   return faults;
 }
 

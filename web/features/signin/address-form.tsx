@@ -1,6 +1,6 @@
 import { type FormEvent, type RefObject, useState } from 'react';
-import { readEmail } from '../../../contract/rules.ts';
-import { failureText, isAddressError, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
+import { emailFaultOf, readEmail } from '../../../contract/rules.ts';
+import { failureText, isAddressError, isApiError, type OwnTexts, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
@@ -58,7 +58,7 @@ export function AddressForm({
     event.preventDefault();
     if (sending) return;
     const address = readEmail(email);
-    if (!address) return showAtField(t('auth.error_email'));
+    if (!address) return showAtField(textOfFailure(translator, { code: emailFaultOf(email) }, fallback));
     setError(null);
     setOfForm(null);
     setSending(true);

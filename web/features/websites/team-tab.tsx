@@ -1,7 +1,7 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
-import { EMAIL_MESSAGE, readEmail } from '../../../contract/rules.ts';
+import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/rules.ts';
 import type { WebsiteRole } from '../../../contract/websites.ts';
 import { errorText } from '../../lib/api.ts';
 import { dayOf } from '../../lib/dates.ts';
@@ -255,7 +255,7 @@ function InviteForm({ id }: { id: string }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (invite.isPending) return;
-    if (!readEmail(email)) return fail(EMAIL_MESSAGE);
+    if (!readEmail(email)) return fail(EMAIL_MESSAGES[emailFaultOf(email)]);
     invite.mutate(
       { email, role },
       {
