@@ -50,10 +50,12 @@ function ConnectionRow({ connection, onRevoke }: { connection: Connection; onRev
   return (
     <li className="flex flex-wrap items-start gap-x-4 gap-y-1 py-2 pr-2 pl-4 sm:pl-5">
       <div className="min-w-0 grow basis-44 py-1">
-        <p className="font-medium wrap-anywhere">
-          <bdi>{name}</bdi>
-        </p>
-        {places.join() !== name && <p className="text-sm text-muted wrap-anywhere">{places.join(', ')}</p>}
+        <p className="font-medium wrap-anywhere">{places.join(', ')}</p>
+        {places.join() !== name && (
+          <p className="text-sm text-muted wrap-anywhere">
+            <bdi>{name}</bdi>
+          </p>
+        )}
         <ul aria-label={`What ${name} may do`} className="mt-1.5 grid gap-0.5 text-sm">
           {scopes.map((scope) => (
             <li key={scope}>{scopeText(scope)}</li>
