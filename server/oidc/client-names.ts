@@ -6,30 +6,30 @@ const MAX_LENGTH = 60;
 const PLAIN = /^[\p{L}\p{M}0-9 .,'’&()+:!–-]+$/u;
 /** Scripts that are written together count as one (Unicode Technical Standard 39, §5.1). */
 const SCRIPTS = [
-  'Latin',
-  'Greek',
-  'Cyrillic',
-  'Armenian',
-  'Georgian',
-  'Hebrew',
-  'Arabic',
-  'Devanagari',
-  'Bengali',
-  'Gujarati',
-  'Gurmukhi',
-  'Tamil',
-  'Telugu',
-  'Kannada',
-  'Malayalam',
-  'Sinhala',
-  'Thai',
-  'Lao',
-  'Khmer',
-  'Myanmar',
-  'Ethiopic',
-  'Han,Hiragana,Katakana',
-  'Han,Hangul',
-].map((names) => new RegExp(`^(?:${names.replace(/\w+/g, '\\p{scx=$&}').replaceAll(',', '|')})+$`, 'u'));
+  /^\p{scx=Latin}+$/u,
+  /^\p{scx=Greek}+$/u,
+  /^\p{scx=Cyrillic}+$/u,
+  /^\p{scx=Armenian}+$/u,
+  /^\p{scx=Georgian}+$/u,
+  /^\p{scx=Hebrew}+$/u,
+  /^\p{scx=Arabic}+$/u,
+  /^\p{scx=Devanagari}+$/u,
+  /^\p{scx=Bengali}+$/u,
+  /^\p{scx=Gujarati}+$/u,
+  /^\p{scx=Gurmukhi}+$/u,
+  /^\p{scx=Tamil}+$/u,
+  /^\p{scx=Telugu}+$/u,
+  /^\p{scx=Kannada}+$/u,
+  /^\p{scx=Malayalam}+$/u,
+  /^\p{scx=Sinhala}+$/u,
+  /^\p{scx=Thai}+$/u,
+  /^\p{scx=Lao}+$/u,
+  /^\p{scx=Khmer}+$/u,
+  /^\p{scx=Myanmar}+$/u,
+  /^\p{scx=Ethiopic}+$/u,
+  /^[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]+$/u,
+  /^[\p{scx=Han}\p{scx=Hangul}]+$/u,
+];
 /** Scripts whose letters need no combining marks in NFKC. */
 const WITHOUT_MARKS = /^[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]*\p{M}/u;
 /** Letters of other scripts that look like Latin ones: a name of these alone looks like another name. */
@@ -52,6 +52,6 @@ export function clientNameOf(text: string, hosts: readonly string[]): string | n
 
 /** Returns the host in a word, or null when it does not end like one. */
 function domainIn(word: string): string | null {
-  const { hostname, domain, isIcann } = parse(word.replace(/^[.-]+|[.-]+$/g, ''));
+  const { hostname, domain, isIcann } = parse(word.split('.').filter(Boolean).join('.'));
   return domain !== null && isIcann ? hostname : null;
 }
