@@ -12,8 +12,8 @@ const linesOfCode = (text: string) => text.split('\n').filter((line) => !/^\s*(?
 // Go has a line per import and brace; Next.js and SvelteKit repeat imports in a file per route, TypeScript has types, and Python, PHP
 // and Ruby read `.env` themselves.
 const MAX_LINES: Record<string, number> = {
-  ...{ nextjs: 95, sveltekit: 75, fastify: 85 },
-  ...{ go: 140, flask: 75, fastapi: 80, django: 75, php: 85, sinatra: 75 },
+  ...{ nextjs: 110, sveltekit: 90, fastify: 100 },
+  ...{ laravel: 95, go: 190, flask: 105, fastapi: 100, django: 105, php: 125, sinatra: 95 },
 };
 
 /** Every framework, and as it is for each of its variants. */
@@ -52,7 +52,7 @@ describe.each(variants)('$id ($variant)', (framework) => {
     const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc|erb|blade\.php)$/.test(name) ? 0 : linesOfCode(text)));
     const sum = lines.reduce((total, count) => total + count, 0);
     expect(sum).toBeGreaterThanOrEqual(30);
-    expect(sum).toBeLessThanOrEqual(MAX_LINES[framework.id] ?? 70);
+    expect(sum).toBeLessThanOrEqual(MAX_LINES[framework.id] ?? 90);
   });
 
   test('has a prompt with the service, the domain and the files', async () => {
