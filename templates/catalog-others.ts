@@ -42,7 +42,7 @@ export const otherFrameworks: readonly Framework[] = [
     ],
     next: [
       'Guard your views with `@signed_in_only` from `email_login`; `session["signed_in_email"]` is the email address.',
-      'An app with its own `SECRET_KEY` keeps the name of its cookie: on https, set `SESSION_COOKIE_NAME="__Host-session"` there, so that no other subdomain can set it.',
+      'An app with its own `SECRET_KEY` keeps it: on https, it needs at least 32 characters. Set `SESSION_COOKIE_NAME="__Host-session"` there, so that no other subdomain can set the cookie.',
     ],
     port: 5000,
     detectedBy: [

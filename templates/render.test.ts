@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { frameworkOf, frameworks } from './catalog.ts';
+import { frameworkOf, frameworks, MIN_SECRET_LENGTH } from './catalog.ts';
 import { withVariant } from './framework.ts';
 import { readSources } from './read.ts';
 import { assistantPrompt, nextSteps, render } from './render.ts';
@@ -45,6 +45,24 @@ describe.each(variants)('$id ($variant)', (framework) => {
     expect(code).toMatch(/logout/i);
     expect(code).toMatch(/503|ServiceUnavailable|service_unavailable/);
     expect(code).toMatch(/['"]?language['"]?(?::|=>| =>|,)? ?\{?['"]lt['"]/);
+  });
+
+  // test/templates/safety.ts tries the same at running sites, where the language is installed.
+  test('signs with a key of its own, names the host, keeps no page, and checks where a logout comes from', async () => {
+    const { files, env, nextSteps } = render(framework, await readSources(framework), values);
+    const code = files.map(({ contents }) => contents).join('\n');
+    if (env.some(({ name }) => name === 'SESSION_SECRET')) {
+      expect(code).toMatch(/["'`]session:[$#{"]/);
+      expect(code).toContain(String(MIN_SECRET_LENGTH));
+      expect(code).toContain('openssl rand -hex 32');
+    }
+    // The host is in the name of the cookie of WordPress.
+    expect(code).toMatch(/\bhost\b|\bHOST\b|\.Host\b|signed_in_host|COOKIEHASH/);
+    // The cookie of the template, or the one of the framework, whose name is a setting of the app.
+    expect(code + nextSteps.join('\n')).toContain('__Host-');
+    expect(code).toMatch(/no-store|never_cache/);
+    expect(code).toMatch(/origin|csrf|referer|button_to/i);
+    expect(code).not.toMatch(/\b(?:900|15 \* )/);
   });
 
   test('is short', async () => {
