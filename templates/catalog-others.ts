@@ -42,7 +42,7 @@ export const otherFrameworks: readonly Framework[] = [
     ],
     next: [
       'Guard your views with `@signed_in_only` from `email_login`; `session["signed_in_email"]` is the email address.',
-      'An app with its own `SECRET_KEY` keeps its cookie settings: on https, set `SESSION_COOKIE_SECURE=True` there.',
+      'An app with its own `SECRET_KEY` keeps it: on https, it needs at least 32 characters. Set `SESSION_COOKIE_NAME="__Host-session"` there, so that no other subdomain can set the cookie.',
     ],
     port: 5000,
     detectedBy: [
@@ -97,8 +97,9 @@ export const otherFrameworks: readonly Framework[] = [
       },
     ],
     next: [
-      'Guard your views with `@login_required`. It uses the sessions and users of Django.',
-      'On https, set `SESSION_COOKIE_SECURE = True`. Staff accounts can only sign in with their password; for any other account, a sign-in by email removes its password.',
+      'Guard your views with `@signed_in_only` from `email_login`, which is `@login_required` for this website alone. It uses the sessions and users of Django.',
+      'On https, set `SESSION_COOKIE_SECURE = True` and `SESSION_COOKIE_NAME = "__Host-sessionid"`, so that no other subdomain can set the cookie.',
+      'Staff accounts can only sign in with their password; for any other account, a sign-in by email removes its password.',
     ],
     ownSessions: true,
     port: 8000,
@@ -154,7 +155,10 @@ export const otherFrameworks: readonly Framework[] = [
         instead: "Start your front controller with `require __DIR__ . '/email-login.php';`, below its own `session_start()`.",
       },
     ],
-    next: ['Guard your pages: `$email = EmailLogin\\signedInEmail();`. It uses the session of your app, if there is one.'],
+    next: [
+      'Guard your pages: `$email = EmailLogin\\signedInEmail();`. It uses the session of your app, if there is one.',
+      'On https, set `session.name = __Host-session` and `session.cookie_secure = 1` in `php.ini`, so that no other subdomain can set the cookie.',
+    ],
     ownSessions: true,
     port: 8000,
     detectedBy: [{ file: 'index.php' }, { file: 'public/index.php' }],
@@ -204,6 +208,7 @@ export const otherFrameworks: readonly Framework[] = [
     language: 'PHP',
     files: [
       { source: 'EmailLoginController.php', path: 'app/Http/Controllers/EmailLoginController.php', role: 'Login, callback, logout' },
+      { source: 'SignedInOnly.php', path: 'app/Http/Middleware/SignedInOnly.php', role: 'Guard' },
       { source: 'routes.php', path: 'routes/email-login.php', role: 'Routes' },
       { source: 'account.blade.php', path: 'resources/views/email-login/account.blade.php', role: 'Protected page' },
       { source: 'refused.blade.php', path: 'resources/views/email-login/refused.blade.php', role: 'Page for a rejected sign-in' },
@@ -221,8 +226,8 @@ export const otherFrameworks: readonly Framework[] = [
     ],
     next: [
       'If your app has a route with the name `login` already, remove the name in `routes/email-login.php`.',
-      "Guard your routes: `->middleware('auth')`. It uses the sessions and users of Laravel.",
-      'On https, set `SESSION_SECURE_COOKIE=true` in `.env`.',
+      'Guard your routes: `->middleware(SignedInOnly::class)`, which is `auth` for this website alone. It uses the sessions and users of Laravel.',
+      'On https, set `SESSION_SECURE_COOKIE=true` and `SESSION_COOKIE=__Host-session` in `.env`, so that no other subdomain can set the cookie.',
       'Access to a mailbox is enough to sign in to its account, also for administrators: protect administrative pages with a second factor.',
     ],
     ownSessions: true,
@@ -253,7 +258,7 @@ export const otherFrameworks: readonly Framework[] = [
     ],
     next: [
       'Guard your controllers: `include SignedIn`; `signed_in_email` returns the email address.',
-      'Keep `config.force_ssl = true` in `config/environments/production.rb`: it sets the Secure flag of the session cookie.',
+      'Keep `config.force_ssl = true` in `config/environments/production.rb`: it sets the Secure flag of the session cookie. With `config.session_store :cookie_store, key: "__Host-session"` there, no other subdomain can set it.',
     ],
     ownSessions: true,
     loadEnv: `${LOAD_IN_SHELL} The gem dotenv-rails does this automatically.`,

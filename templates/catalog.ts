@@ -157,7 +157,10 @@ const javascriptFrameworks: readonly Framework[] = [
           "Set an adapter and your domain in `astro.config.mjs`: `adapter: node({ mode: 'standalone' }), security: { allowedDomains: [{ hostname: '__DOMAIN__' }] }`, with `import node from '@astrojs/node';`.",
       },
     ],
-    next: ['The adapter stores the sessions (Astro 5.7 or newer). Any other adapter with sessions works, too.'],
+    next: [
+      'The adapter stores the sessions (Astro 5.7 or newer). Any other adapter with sessions works, too.',
+      "On https, keep sessions of other subdomains out: `session: { cookie: { name: '__Host-session', secure: true } }` in `astro.config.mjs`.",
+    ],
     ownSessions: true,
     loadEnv: 'Astro reads `.env` in development only. After a build: `node --env-file=.env dist/server/entry.mjs`.',
     port: 4321,
@@ -185,12 +188,15 @@ const javascriptFrameworks: readonly Framework[] = [
   },
 ];
 
+/** The length from which the integrations accept a SESSION_SECRET, in characters. */
+export const MIN_SECRET_LENGTH = 32;
+
 /** The environment variables of every integration; `render` fills in their values. */
 export const environment: readonly EnvironmentVariable[] = [
   {
     name: 'SESSION_SECRET',
     value: '',
-    purpose: 'Signs the session cookie: 64 random characters, for example from `openssl rand -hex 32`.',
+    purpose: 'Its key signs the session cookie: at least 32 random characters, for example from `openssl rand -hex 32`.',
   },
   { name: 'SITE_URL', value: '__SITE__', purpose: 'The URL of the website; only tokens for its host are accepted.' },
   { name: 'EMAILAUTH_URL', value: '__ORIGIN__', purpose: 'The sign-in service.' },

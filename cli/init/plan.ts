@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { applyPatch, structuredPatch } from 'diff';
 import { globSync } from 'tinyglobby';
 import { isThisMachine } from '../../contract/rules.ts';
+import { MIN_SECRET_LENGTH } from '../../templates/catalog.ts';
 import type { Framework, Wiring } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
+import { CommandError, EXIT } from '../exit.ts';
 import { additionTo, complete, gitStatusOf, type Variable, valueIn } from './env-file.ts';
 import { type Change, readExisting, type ShownChange } from './files.ts';
 import type { PortMove } from './port.ts';
@@ -46,12 +48,13 @@ type Target = {
 };
 
 const ENV = '.env';
+const SECRET = 'SESSION_SECRET';
 const ACCOUNT_PATH = '/account';
 const MASK = '•'.repeat(16);
 
 /**
  * Returns what an integration changes in a project, without writing anything.
- * @throws CommandError conflict for a path that cannot be a file
+ * @throws CommandError conflict for a path that cannot be a file, and for a SESSION_SECRET that is too short
  */
 export function planFor(target: Target, { files, env, site }: Pick<Integration, 'files' | 'env' | 'site'>): Plan {
   const account = ownAccountPage(target, files);
@@ -144,6 +147,7 @@ function planEnvironment(
 ): { step: Step; remarks: string[]; siteUrl: string } {
   const found = readExisting(root, ENV);
   const text = found.before?.toString() ?? '';
+  if (env.some(({ name }) => name === SECRET)) requireLongSecret(valueIn(text, SECRET));
   const written = lastWritten(history, join(root, ENV))?.toString() ?? '';
   const isOwn = (name: string) => valueIn(written, name) === valueIn(text, name);
   const variables = (secret: () => string): Variable[] =>
@@ -170,6 +174,14 @@ function planEnvironment(
     remarks,
     siteUrl: /^https?:/.test(siteUrl) && URL.canParse(siteUrl) ? new URL(siteUrl).origin : site,
   };
+}
+
+/** @throws CommandError conflict for a secret of the app that the integration would refuse; an empty one is generated */
+function requireLongSecret(secret: string): void {
+  if (secret === '' || secret.length >= MIN_SECRET_LENGTH) return;
+  const message = `${SECRET} in \`${ENV}\` has ${secret.length} characters; the sign-in needs at least ${MIN_SECRET_LENGTH}. Nothing was written.`;
+  const hint = 'Replace it with the output of `openssl rand -hex 32`. What your app has signed with it then becomes invalid.';
+  throw new CommandError(EXIT.conflict, 'conflict', message, hint);
 }
 
 /** Returns the bytes of a file; the existing ones stay when lines are only added, whatever their encoding. */

@@ -6,8 +6,13 @@ if (existsSync('.env')) process.loadEnvFile('.env');
 const AUTH = process.env.EMAILAUTH_URL ?? '__ORIGIN__';
 const SITE = new URL(process.env.SITE_URL ?? '__SITE__');
 const SECRET = process.env.SESSION_SECRET ?? '';
-if (!SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
+if (SECRET.length < 32) throw new Error('SESSION_SECRET needs at least 32 random characters. Make one: openssl rand -hex 32');
 const COOKIE = { httpOnly: true, sameSite: 'lax', secure: SITE.protocol === 'https:', path: '/' };
+// Another subdomain cannot set a cookie with this prefix.
+const PREFIX = COOKIE.secure ? '__Host-' : '';
+const STATE = `${PREFIX}login_state`;
+const SESSION = `${PREFIX}login_session`;
+const STATE_MS = 3600 * 1000;
 const SESSION_MS = 7 * 24 * 3600 * 1000;
 
 /** Register it before your other routes: `app.use(auth)`. */
@@ -17,54 +22,74 @@ auth.get('__LOGIN__', (request, response) => {
   const state = randomUUID();
   const back = new URLSearchParams({ state, return_to: ownPath(request.query.return_to) });
   const forwardUrl = `${SITE.origin}__CALLBACK__?${back}`;
-  response.cookie('login_state', state, { ...COOKIE, maxAge: 15 * 60 * 1000 });
+  response.cookie(STATE, state, { ...COOKIE, maxAge: STATE_MS });
   response.redirect(303, `${AUTH}/auth?${new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' })}`);
 });
 
 auth.get('__CALLBACK__', async (request, response) => {
   const { state, token, return_to } = request.query;
+  const expected = cookieOf(request, STATE);
+  if (typeof token !== 'string' || !token || !state) return refuse(response, 400, return_to);
+  // The state has expired, or the link was opened in another browser: the sign-in starts over.
+  if (expected === undefined) return response.redirect(303, loginFor(return_to));
   // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
-  if (typeof token !== 'string' || !state || state !== cookieOf(request, 'login_state')) return refuse(response, 400);
+  if (state !== expected) return refuse(response, 400, return_to);
   const query = new URLSearchParams({ token, domain: SITE.hostname });
   const result = await fetch(`${AUTH}/api/verify-token?${query}`, { signal: AbortSignal.timeout(5000) })
     .then((verification) => (verification.ok ? verification.json() : null))
     .catch(() => null);
-  if (!result) return refuse(response, 503);
-  if (!result.valid) return refuse(response, 400);
-  response.clearCookie('login_state', COOKIE);
-  response.cookie('login_session', signSession({ email: result.email, until: Date.now() + SESSION_MS }), { ...COOKIE, maxAge: SESSION_MS });
+  if (!result) return refuse(response, 503, return_to);
+  if (!result.valid) return refuse(response, 400, return_to);
+  response.clearCookie(STATE, COOKIE);
+  response.cookie(SESSION, signSession(result.email), { ...COOKIE, maxAge: SESSION_MS });
   response.redirect(303, ownPath(return_to));
 });
 
 auth.get('/account', signedInOnly, (_request, response) => {
   const email = response.locals.email.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-  response.send(`<p>Signed in as ${email}</p><form method="post" action="/logout"><button>Log out</button></form>`);
+  response.send(page(`<p>Signed in as ${email}</p><form method="post" action="/logout"><button>Log out</button></form>`));
 });
 
-auth.post('/logout', (_request, response) => response.clearCookie('login_session', COOKIE).redirect(303, '/'));
+auth.post('/logout', ({ headers }, response) => {
+  // A form of another website must not sign the visitor out.
+  if (headers.origin !== SITE.origin && headers['sec-fetch-site'] !== 'same-origin') response.sendStatus(403);
+  else response.clearCookie(SESSION, COOKIE).redirect(303, '/');
+});
 
 /** Returns the email address of the signed-in visitor, or null. */
-const signedInEmail = (request) => readSession(cookieOf(request, 'login_session'));
+const signedInEmail = (request) => readSession(cookieOf(request, SESSION));
 
 /** Middleware for routes that require a sign-in; `response.locals.email` is the email address. */
 function signedInOnly(request, response, next) {
+  response.set('Cache-Control', 'no-store');
   response.locals.email = signedInEmail(request);
   if (response.locals.email) next();
-  else response.redirect(303, `__LOGIN__?${new URLSearchParams({ return_to: request.originalUrl })}`);
+  else response.redirect(303, loginFor(request.originalUrl));
 }
 
 /** Returns a path of this website to return to; the account instead of another website, such as `//evil.example`. */
 const ownPath = (path) => (typeof path === 'string' && /^\/(?![/\\])[!-~]{0,500}$/.test(path) ? path : '/account');
+const loginFor = (path) => `__LOGIN__?${new URLSearchParams({ return_to: ownPath(path) })}`;
 
-function refuse(response, status) {
+function refuse(response, status, path) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
-  response.status(status).send(`<p>${reason} <a href="__LOGIN__">Try again</a></p>`);
+  response.status(status).send(page(`<p>${reason} <a href="${loginFor(path)}">Try again</a></p>`));
 }
 
-const cookieOf = (request, name) => request.headers.cookie?.match(new RegExp(`(?:^|; )${name}=([^;]+)`))?.[1];
-const sign = (text) => createHmac('sha256', SECRET).update(text).digest();
+const page = (body) => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>${body}</html>`;
 
-function signSession(session) {
+/** Returns the value of a cookie; an empty one when there are two, of which one may be from another subdomain. */
+function cookieOf({ headers }, name) {
+  const found = (headers.cookie ?? '').split(/; */).filter((cookie) => cookie.startsWith(`${name}=`));
+  return found.length > 1 ? '' : found[0]?.slice(name.length + 1);
+}
+
+// A key for sessions alone: whatever else the app signs with its secret is no session.
+const sign = (text) => createHmac('sha256', `session:${SECRET}`).update(text).digest();
+
+function signSession(email) {
+  const session = { email, host: SITE.host, until: Date.now() + SESSION_MS };
   const text = Buffer.from(JSON.stringify(session)).toString('base64url');
   return `${text}.${sign(text).toString('base64url')}`;
 }
@@ -73,8 +98,8 @@ function readSession(signed = '') {
   const [text = '', mac = ''] = signed.split('.');
   const given = Buffer.from(mac, 'base64url');
   if (given.length !== 32 || !timingSafeEqual(given, sign(text))) return null;
-  const { email, until } = JSON.parse(Buffer.from(text, 'base64url').toString());
-  return until > Date.now() ? email : null;
+  const { email, host, until } = JSON.parse(Buffer.from(text, 'base64url').toString());
+  return host === SITE.host && until > Date.now() ? email : null;
 }
 
 module.exports = { auth, signedInEmail, signedInOnly };

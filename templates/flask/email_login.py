@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
 
-from flask import Blueprint, redirect, render_template_string, request, session
+from flask import Blueprint, current_app, make_response, redirect, render_template_string, request, session
 
 
 def setting(name, default=None):
@@ -21,6 +21,7 @@ def setting(name, default=None):
 
 AUTH = setting("EMAILAUTH_URL", "__ORIGIN__")
 SITE = setting("SITE_URL", "__SITE__").rstrip("/")
+HOST = urlsplit(SITE).netloc
 
 email_login = Blueprint("email_login", __name__)
 
@@ -28,26 +29,39 @@ email_login = Blueprint("email_login", __name__)
 @email_login.record_once
 def configure(state):
     """Adds the settings of a signed session cookie that the app does not have. Flask makes the cookie HttpOnly."""
-    config = state.app.config
+    config, is_secure = state.app.config, SITE.startswith("https:")
+    secret = config["SECRET_KEY"] or setting("SESSION_SECRET", "")
+    # The example apps of Flask have a short key during development.
+    if len(secret) < 32 and (is_secure or not config["SECRET_KEY"]):
+        name = "SECRET_KEY" if config["SECRET_KEY"] else "SESSION_SECRET"
+        raise RuntimeError(f"{name} needs at least 32 random characters. Make one: openssl rand -hex 32")
     if not config["SECRET_KEY"]:
-        config.update(SECRET_KEY=setting("SESSION_SECRET"), SESSION_COOKIE_SECURE=SITE.startswith("https:"))
+        # A key for sessions alone: whatever else the app signs with SESSION_SECRET is no session.
+        config["SECRET_KEY"] = f"session:{secret}"
+        # Another subdomain cannot set a cookie with the prefix.
+        config["SESSION_COOKIE_NAME"] = "__Host-login_session" if is_secure else "login_session"
+    config["SESSION_COOKIE_SECURE"] = config["SESSION_COOKIE_SECURE"] or is_secure
     config["SESSION_COOKIE_SAMESITE"] = config["SESSION_COOKIE_SAMESITE"] or "Lax"
 
 
 @email_login.get("__LOGIN__")
 def login():
-    state = secrets.token_urlsafe()
-    session["login_state"] = [state, local_path(request.args.get("return_to"))]
-    query = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
+    session["login_state"] = state = secrets.token_urlsafe()
+    back = urlencode({"state": state, "return_to": local_path(request.args.get("return_to"))})
+    query = {"forward_url": f"{SITE}__CALLBACK__?{back}", "language": "__LANGUAGE__"}
     return redirect(f"{AUTH}/auth?{urlencode(query)}")
 
 
 @email_login.get("__CALLBACK__")
 def callback():
-    state, token = request.args.get("state", ""), request.args.get("token")
+    state, token, expected = request.args.get("state"), request.args.get("token"), session.get("login_state")
+    if not token or not state or has_two_sessions():
+        return refuse("This sign-in is not valid in this browser.", 400)
+    # The state has expired, or the link was opened in another browser: the sign-in starts over.
+    if not expected:
+        return redirect(login_for(request.args.get("return_to")), 303)
     # The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
-    expected, return_to = session.get("login_state", ["", ""])
-    if not token or not expected or not secrets.compare_digest(state.encode(), expected.encode()):
+    if not secrets.compare_digest(state.encode(), expected.encode()):
         return refuse("This sign-in is not valid in this browser.", 400)
     query = urlencode({"token": token, "domain": urlsplit(SITE).hostname})
     try:
@@ -61,8 +75,8 @@ def callback():
     if session.get("signed_in_email", result["email"]) != result["email"]:
         session.clear()
     session.pop("login_state", None)
-    session["signed_in_email"] = result["email"]
-    return redirect(return_to)
+    session.update(signed_in_email=result["email"], signed_in_host=HOST)
+    return redirect(local_path(request.args.get("return_to")))
 
 
 def signed_in_only(view):
@@ -70,9 +84,11 @@ def signed_in_only(view):
 
     @wraps(view)
     def guarded(*args, **kwargs):
-        if "signed_in_email" in session:
-            return view(*args, **kwargs)
-        return redirect("__LOGIN__?" + urlencode({"return_to": request.full_path.rstrip("?")}))
+        is_signed_in = session.get("signed_in_host") == HOST and not has_two_sessions()
+        page = view(*args, **kwargs) if is_signed_in else redirect(login_for(request.full_path.rstrip("?")))
+        response = make_response(page)
+        response.headers["Cache-Control"] = "no-store"
+        return response
 
     return guarded
 
@@ -80,13 +96,16 @@ def signed_in_only(view):
 @email_login.get("/account")
 @signed_in_only
 def account():
-    return render_template_string(
+    return page(
         '<p>Signed in as {{ session.signed_in_email }}</p><form method="post" action="/logout"><button>Log out</button></form>'
     )
 
 
 @email_login.post("/logout")
 def logout():
+    # A form of another website must not sign the visitor out.
+    if request.headers.get("Origin") != SITE and request.headers.get("Sec-Fetch-Site") != "same-origin":
+        return "Forbidden", 403
     session.clear()
     return redirect("/", 303)
 
@@ -96,5 +115,20 @@ def local_path(path):
     return path if path and re.fullmatch(r"/(?![/\\])[^\\\x00-\x1f\x7f]{0,999}", path) else "/account"
 
 
+def login_for(path):
+    return "__LOGIN__?" + urlencode({"return_to": local_path(path)})
+
+
+def has_two_sessions():
+    """Returns whether there are two cookies of the session, of which one may be from another subdomain."""
+    return len(request.cookies.getlist(current_app.config["SESSION_COOKIE_NAME"])) > 1
+
+
 def refuse(reason, status):
-    return f'<p>{reason} <a href="__LOGIN__">Try again</a></p>', status
+    link = login_for(request.args.get("return_to"))
+    return page('<p>{{ reason }} <a href="{{ link }}">Try again</a></p>', reason=reason, link=link), status
+
+
+def page(body, **values):
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>'
+    return render_template_string(f'<!doctype html><html lang="en">{head}{body}</html>', **values)

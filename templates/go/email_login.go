@@ -20,8 +20,10 @@ import (
 type emailLogin struct {
 	authURL string
 	site    *url.URL
-	secret  []byte
-	client  http.Client
+	key     []byte
+	// Names of cookies. On https, with a prefix with which another subdomain cannot set them.
+	state, session string
+	client         http.Client
 }
 
 // AddEmailLogin adds the sign-in routes to mux. It panics if a setting is missing or not valid.
@@ -43,27 +45,42 @@ func AddEmailLogin(mux *http.ServeMux) {
 func SignedInOnly(page func(w http.ResponseWriter, r *http.Request, email string)) http.HandlerFunc {
 	e := newEmailLogin()
 	return func(w http.ResponseWriter, r *http.Request) {
-		if cookie, err := r.Cookie("email_login"); err == nil {
-			text, _, _ := strings.Cut(cookie.Value, ".")
-			session, _ := base64.RawURLEncoding.DecodeString(text)
-			until, email, _ := strings.Cut(string(session), " ")
-			expiry, err := time.Parse(time.RFC3339, until)
-			if err == nil && hmac.Equal([]byte(cookie.Value), []byte(e.sign(string(session)))) && time.Now().Before(expiry) {
-				page(w, r, email)
+		w.Header().Set("Cache-Control", "no-store")
+		cookie, _ := e.cookieOf(r, e.session)
+		text, _, _ := strings.Cut(cookie, ".")
+		session, _ := base64.RawURLEncoding.DecodeString(text)
+		if fields := strings.SplitN(string(session), " ", 3); len(fields) == 3 && hmac.Equal([]byte(cookie), []byte(e.sign(string(session)))) {
+			until, err := time.Parse(time.RFC3339, fields[0])
+			if err == nil && time.Now().Before(until) && fields[1] == e.site.Host {
+				page(w, r, fields[2])
 				return
 			}
 		}
-		http.Redirect(w, r, "__LOGIN__?return_to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+		http.Redirect(w, r, e.loginFor(r.URL.RequestURI()), http.StatusSeeOther)
 	}
 }
 
 func newEmailLogin() *emailLogin {
 	site, err := url.Parse(strings.TrimRight(emailLoginSetting("SITE_URL", "__SITE__"), "/"))
-	e := &emailLogin{emailLoginSetting("EMAILAUTH_URL", "__ORIGIN__"), site, []byte(emailLoginSetting("SESSION_SECRET", "")), http.Client{Timeout: 5 * time.Second}}
-	if err != nil || len(e.secret) < 32 {
-		panic("set SITE_URL to the address of the website and SESSION_SECRET to at least 32 random characters, in .env or in the environment")
+	if err != nil {
+		panic("SITE_URL is not the address of a website")
 	}
-	return e
+	secret, prefix := emailLoginSetting("SESSION_SECRET", ""), ""
+	if len(secret) < 32 {
+		panic("SESSION_SECRET needs at least 32 random characters. Make one: openssl rand -hex 32")
+	}
+	if site.Scheme == "https" {
+		prefix = "__Host-"
+	}
+	return &emailLogin{
+		authURL: emailLoginSetting("EMAILAUTH_URL", "__ORIGIN__"),
+		site:    site,
+		// A key for sessions alone: whatever else the app signs with its secret is no session.
+		key:     []byte("session:" + secret),
+		state:   prefix + "login_state",
+		session: prefix + "login_session",
+		client:  http.Client{Timeout: 5 * time.Second},
+	}
 }
 
 // emailLoginSetting returns a variable of the environment or of the file .env in the current directory.
@@ -82,28 +99,31 @@ func (e *emailLogin) login(w http.ResponseWriter, r *http.Request) {
 	random := make([]byte, 24)
 	rand.Read(random) // Never fails.
 	state := base64.RawURLEncoding.EncodeToString(random)
-	e.setCookie(w, "login_state", state+":"+url.QueryEscape(e.localPath(r.FormValue("return_to"))), 15*time.Minute)
-	query := url.Values{"forward_url": {e.site.String() + "__CALLBACK__?state=" + state}, "language": {"__LANGUAGE__"}}
+	e.setCookie(w, e.state, state, time.Hour)
+	back := url.Values{"state": {state}, "return_to": {e.localPath(r.FormValue("return_to"))}}
+	query := url.Values{"forward_url": {e.site.String() + "__CALLBACK__?" + back.Encode()}, "language": {"__LANGUAGE__"}}
 	http.Redirect(w, r, e.authURL+"/auth?"+query.Encode(), http.StatusSeeOther)
 }
 
 func (e *emailLogin) callback(w http.ResponseWriter, r *http.Request) {
-	token, state, expected, returnTo := r.FormValue("token"), r.FormValue("state"), "", ""
-	if cookie, err := r.Cookie("login_state"); err == nil {
-		expected, returnTo, _ = strings.Cut(cookie.Value, ":")
+	token, state, path := r.FormValue("token"), r.FormValue("state"), r.FormValue("return_to")
+	expected, isSent := e.cookieOf(r, e.state)
+	if token != "" && state != "" && !isSent {
+		// The state has expired, or the link was opened in another browser: the sign-in starts over.
+		http.Redirect(w, r, e.loginFor(path), http.StatusSeeOther)
+		return
 	}
 	// The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
 	if token == "" || state == "" || !hmac.Equal([]byte(expected), []byte(state)) {
-		e.refuse(w, "This sign-in is not valid in this browser.", http.StatusBadRequest)
+		e.refuse(w, "This sign-in is not valid in this browser.", http.StatusBadRequest, path)
 	} else if email, err := e.verify(token); err != nil {
-		e.refuse(w, "Sign-in is not available at the moment.", http.StatusServiceUnavailable)
+		e.refuse(w, "Sign-in is not available at the moment.", http.StatusServiceUnavailable, path)
 	} else if email == "" {
-		e.refuse(w, "This sign-in was already used or has expired.", http.StatusBadRequest)
+		e.refuse(w, "This sign-in was already used or has expired.", http.StatusBadRequest, path)
 	} else {
-		e.setCookie(w, "login_state", "", -time.Second)
+		e.setCookie(w, e.state, "", -time.Second)
 		until := time.Now().Add(7 * 24 * time.Hour)
-		e.setCookie(w, "email_login", e.sign(until.Format(time.RFC3339)+" "+email), time.Until(until))
-		path, _ := url.QueryUnescape(returnTo)
+		e.setCookie(w, e.session, e.sign(until.Format(time.RFC3339)+" "+e.site.Host+" "+email), time.Until(until))
 		http.Redirect(w, r, e.localPath(path), http.StatusSeeOther)
 	}
 }
@@ -126,13 +146,13 @@ func (e *emailLogin) verify(token string) (string, error) {
 
 // sign returns the session and its HMAC, encoded for a cookie.
 func (e *emailLogin) sign(session string) string {
-	mac := hmac.New(sha256.New, e.secret)
-	mac.Write([]byte("email_login " + session))
+	mac := hmac.New(sha256.New, e.key)
+	mac.Write([]byte(session))
 	return base64.RawURLEncoding.EncodeToString([]byte(session)) + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 func (e *emailLogin) account(w http.ResponseWriter, _ *http.Request, email string) {
-	fmt.Fprintf(w, `<p>Signed in as %s</p><form method="post" action="/logout"><button>Log out</button></form>`, html.EscapeString(email))
+	fmt.Fprintf(w, emailLoginPage, `<p>Signed in as `+html.EscapeString(email)+`</p><form method="post" action="/logout"><button>Log out</button></form>`)
 }
 
 func (e *emailLogin) logout(w http.ResponseWriter, r *http.Request) {
@@ -140,13 +160,26 @@ func (e *emailLogin) logout(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Use POST.", http.StatusMethodNotAllowed)
 		return
 	}
-	e.setCookie(w, "email_login", "", -time.Second)
+	// A form of another website must not sign the visitor out.
+	if r.Header.Get("Origin") != e.site.String() && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+		http.Error(w, "Forbidden", http.StatusForbidden)
+		return
+	}
+	e.setCookie(w, e.session, "", -time.Second)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-func (e *emailLogin) refuse(w http.ResponseWriter, reason string, status int) {
+func (e *emailLogin) refuse(w http.ResponseWriter, reason string, status int, path string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, `<p>%s <a href="__LOGIN__">Try again</a></p>`, reason)
+	fmt.Fprintf(w, emailLoginPage, `<p>`+reason+` <a href="`+e.loginFor(path)+`">Try again</a></p>`)
+}
+
+const emailLoginPage = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>%s</html>`
+
+func (e *emailLogin) loginFor(path string) string {
+	return "__LOGIN__?return_to=" + url.QueryEscape(e.localPath(path))
 }
 
 // localPath returns a path of this website to return to. Browsers take "//" and "\" for the start of another website.
@@ -155,6 +188,19 @@ func (e *emailLogin) localPath(path string) string {
 		return path
 	}
 	return "/account"
+}
+
+// cookieOf returns the value of a cookie, and whether the browser sent one; "" if there are two, of which one may be from another subdomain.
+func (e *emailLogin) cookieOf(r *http.Request, name string) (value string, isSent bool) {
+	for _, cookie := range r.Cookies() {
+		if cookie.Name == name && isSent {
+			return "", true
+		}
+		if cookie.Name == name {
+			value, isSent = cookie.Value, true
+		}
+	}
+	return value, isSent
 }
 
 func (e *emailLogin) setCookie(w http.ResponseWriter, name, value string, life time.Duration) {

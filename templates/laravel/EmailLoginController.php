@@ -12,11 +12,11 @@ class EmailLoginController extends Controller
 {
     public function login(Request $request)
     {
+        // Laravel stores the session on the server; it lasts longer than a sign-in.
         $request->session()->put('login_state', $state = Str::random(40));
-        if ($request->filled('return_to')) {
-            $request->session()->put('url.intended', $this->localPath($request->query('return_to')));
-        }
-        $query = ['forward_url' => config('emailauth.site')."__CALLBACK__?state=$state", 'language' => '__LANGUAGE__'];
+        $intended = Str::after($request->session()->pull('url.intended', ''), $request->root());
+        $back = http_build_query(['state' => $state, 'return_to' => $this->localPath($request->query('return_to', $intended))]);
+        $query = ['forward_url' => config('emailauth.site')."__CALLBACK__?$back", 'language' => '__LANGUAGE__'];
 
         return redirect()->away(config('emailauth.url').'/auth?'.http_build_query($query));
     }
@@ -24,9 +24,14 @@ class EmailLoginController extends Controller
     public function callback(Request $request)
     {
         [$state, $token, $expected] = [$request->query('state'), $request->query('token'), $request->session()->get('login_state')];
+        $isComplete = is_string($state) && is_string($token) && $state !== '' && $token !== '';
+        abort_unless($isComplete, $this->refusal('This sign-in is not valid in this browser.', 400));
+        // The state has expired, or the link was opened in another browser: the sign-in starts over.
+        if (! $expected) {
+            return redirect($this->loginUrl());
+        }
         // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
-        $isValid = is_string($state) && is_string($token) && $expected && hash_equals($expected, $state);
-        abort_unless($isValid, $this->refusal('This sign-in is not valid in this browser.', 400));
+        abort_unless(hash_equals($expected, $state), $this->refusal('This sign-in is not valid in this browser.', 400));
 
         $query = ['token' => $token, 'domain' => parse_url(config('emailauth.site'), PHP_URL_HOST)];
         $verify = fn () => Http::timeout(5)->get(config('emailauth.url').'/api/verify-token', $query)->throw()->json();
@@ -43,8 +48,9 @@ class EmailLoginController extends Controller
         auth()->login($user);
         $request->session()->regenerate();
         $request->session()->forget('login_state');
+        $request->session()->put('signed_in_host', parse_url(config('emailauth.site'), PHP_URL_HOST));
 
-        return redirect()->intended('/account');
+        return redirect($this->localPath($request->query('return_to')));
     }
 
     public function logout(Request $request)
@@ -62,8 +68,13 @@ class EmailLoginController extends Controller
         return is_string($path) && preg_match('~^/(?![/\\\\])[^\\\\\x00-\x1f\x7f]{0,999}$~D', $path) ? $path : '/account';
     }
 
+    private function loginUrl(): string
+    {
+        return url('__LOGIN__').'?'.http_build_query(['return_to' => $this->localPath(request()->query('return_to'))]);
+    }
+
     private function refusal(string $reason, int $status)
     {
-        return response()->view('email-login.refused', ['reason' => $reason], $status);
+        return response()->view('email-login.refused', ['reason' => $reason, 'login' => $this->loginUrl()], $status);
     }
 }

@@ -1,1 +1,7 @@
-<p>{{ $reason }} <a href="{{ url('__LOGIN__') }}">Try again</a></p>
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Sign-in</title>
+<p>{{ $reason }} <a href="{{ $login }}">Try again</a></p>
+</html>

@@ -1,24 +1,32 @@
 import { cookies } from 'next/headers';
 import { type NextRequest, NextResponse } from 'next/server';
-import { AUTH, openSession, ownPath, SITE } from '../__UP__lib/auth';
+import { AUTH, COOKIE, cookieOf, openSession, ownPath, SITE, STATE } from '../__UP__lib/auth';
 
 export async function GET({ nextUrl }: NextRequest) {
   const [state, token] = [nextUrl.searchParams.get('state'), nextUrl.searchParams.get('token')];
-  const jar = await cookies();
+  const path = ownPath(nextUrl.searchParams.get('return_to'));
+  const login = `__LOGIN__?${new URLSearchParams({ return_to: path })}`;
+  const expected = await cookieOf(STATE);
+  if (!token || !state) return refuse(400, login);
+  // The state has expired, or the link was opened in another browser: the sign-in starts over.
+  if (expected === undefined) return NextResponse.redirect(new URL(login, SITE), 303);
   // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
-  if (!token || !state || state !== jar.get('login_state')?.value) return refuse(400);
+  if (state !== expected) return refuse(400, login);
   const query = new URLSearchParams({ token, domain: SITE.hostname });
   const result = await fetch(`${AUTH}/api/verify-token?${query}`, { cache: 'no-store', signal: AbortSignal.timeout(5000) })
     .then((response) => (response.ok ? response.json() : null))
     .catch(() => null);
-  if (!result) return refuse(503);
-  if (!result.valid) return refuse(400);
-  jar.delete('login_state');
+  if (!result) return refuse(503, login);
+  if (!result.valid) return refuse(400, login);
+  (await cookies()).set(STATE, '', { ...COOKIE, maxAge: 0 });
   await openSession(result.email);
-  return NextResponse.redirect(new URL(ownPath(nextUrl.searchParams.get('return_to')), SITE), 303);
+  return NextResponse.redirect(new URL(path, SITE), 303);
 }
 
-function refuse(status: 400 | 503) {
+function refuse(status: 400 | 503, login: string) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
-  return new Response(`<p>${reason} <a href="__LOGIN__">Try again</a></p>`, { status, headers: { 'Content-Type': 'text/html' } });
+  const page = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>
+<p>${reason} <a href="${login}">Try again</a></p></html>`;
+  return new Response(page, { status, headers: { 'Content-Type': 'text/html' } });
 }

@@ -1,6 +1,7 @@
 import { signedInEmail } from '../lib/auth';
 
-export const getServerSideProps = async ({ req, resolvedUrl }) => {
+export const getServerSideProps = async ({ req, res, resolvedUrl }) => {
+  res.setHeader('Cache-Control', 'no-store');
   const email = signedInEmail(req);
   if (email) return { props: { email } };
   return { redirect: { destination: `__LOGIN__?${new URLSearchParams({ return_to: resolvedUrl })}`, statusCode: 303 } };

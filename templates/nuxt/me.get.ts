@@ -1,5 +1,6 @@
 export default defineEventHandler(async (event) => {
-  const { data } = await visitorSession(event);
-  if (!data.email) throw createError({ statusCode: 401, statusMessage: 'Not signed in' });
-  return { email: data.email };
+  setHeader(event, 'Cache-Control', 'no-store');
+  const email = await signedInEmail(event);
+  if (!email) throw createError({ statusCode: 401, statusMessage: 'Not signed in' });
+  return { email };
 });

@@ -9,9 +9,11 @@ module SignedIn
 
   private
 
-  def signed_in_email = session[:signed_in_email]
+  # A session of another website with the same key is none here.
+  def signed_in_email = (session[:signed_in_email] if session[:signed_in_host] == EmailLoginController::HOST)
 
   def require_sign_in
+    response.headers["Cache-Control"] = "no-store"
     redirect_to email_login_path(return_to: request.fullpath) unless signed_in_email
   end
 end

@@ -18,7 +18,14 @@ module EmailLogin
       { value: value, max_age: seconds, path: "/", httponly: true, same_site: :lax, secure: SITE.start_with?("https:") }
     end
 
-    def sign(session) = OpenSSL::HMAC.hexdigest("SHA256", SECRET, "email_login #{session}")
+    # A key for sessions alone: whatever else the app signs with its secret is no session.
+    def sign(session) = OpenSSL::HMAC.hexdigest("SHA256", "session:#{SECRET}", session)
+
+    # Returns the value of a cookie, or nil; an empty one when there are two, of which one may be from another subdomain.
+    def cookie_of(request, name)
+      values = request.get_header("HTTP_COOKIE").to_s.scan(/(?:\A|; ?)#{name}=([^;]*)/).flatten
+      values.size > 1 ? "" : values.first
+    end
 
     # Returns a path of this website to return to. Browsers take "//" and "\" for the start of another website.
     def local_path(path) = path.to_s.match?(%r{\A/(?![/\\])[^\\\x00-\x1f\x7f]{0,999}\z}) ? path : "/account"
@@ -33,22 +40,35 @@ module EmailLogin
       nil
     end
 
-    def refusal(reason, status) = [status, "<p>#{reason} <a href=\"__LOGIN__\">Try again</a></p>"]
+    def login_for(path) = "__LOGIN__?#{URI.encode_www_form(return_to: local_path(path))}"
+
+    def refusal(reason, status, path) = [status, page("<p>#{reason} <a href=\"#{login_for(path)}\">Try again</a></p>")]
+
+    def page(body)
+      head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>'
+      "<!doctype html><html lang=\"en\">#{head}#{body}</html>"
+    end
   end
 
   AUTH = setting("EMAILAUTH_URL", "__ORIGIN__")
   SITE = setting("SITE_URL", "__SITE__").chomp("/")
+  HOST = SITE.split("/").last
   SECRET = setting("SESSION_SECRET")
-  raise "Set SESSION_SECRET to at least 32 random characters, in .env or in the environment." if SECRET.size < 32
+  raise "SESSION_SECRET needs at least 32 random characters. Make one: openssl rand -hex 32" if SECRET.size < 32
+  # Another subdomain cannot set a cookie with this prefix.
+  PREFIX = SITE.start_with?("https:") ? "__Host-" : ""
+  STATE, SESSION = "#{PREFIX}login_state", "#{PREFIX}login_session"
+  STATE_SECONDS = 3600
   SESSION_SECONDS = 7 * 24 * 3600
 
   module Helpers
     # Returns the email address of the visitor; call it in routes that require a sign-in.
     def signed_in_email
-      session, signature = request.cookies["email_login"].to_s.split(".", 2)
-      email, expiry = JSON.parse(session.unpack1("m")) if signature && Rack::Utils.secure_compare(EmailLogin.sign(session), signature)
-      return email if email && Time.now.to_i < expiry
-      redirect "__LOGIN__?#{URI.encode_www_form(return_to: request.fullpath)}", 303
+      headers "Cache-Control" => "no-store"
+      session, signature = EmailLogin.cookie_of(request, SESSION).to_s.split(".", 2)
+      email, host, expiry = JSON.parse([session].pack("H*")) if signature && Rack::Utils.secure_compare(EmailLogin.sign(session), signature)
+      return email if host == HOST && Time.now.to_i < expiry
+      redirect EmailLogin.login_for(request.fullpath), 303
     end
   end
 
@@ -57,33 +77,37 @@ module EmailLogin
 
     app.get "__LOGIN__" do
       state = SecureRandom.urlsafe_base64(24)
-      response.set_cookie "login_state", EmailLogin.cookie("#{state}:#{EmailLogin.local_path(params["return_to"])}", 900)
-      query = { forward_url: "#{SITE}__CALLBACK__?state=#{state}", language: "__LANGUAGE__" }
+      response.set_cookie STATE, EmailLogin.cookie(state, STATE_SECONDS)
+      back = URI.encode_www_form(state: state, return_to: EmailLogin.local_path(params["return_to"]))
+      query = { forward_url: "#{SITE}__CALLBACK__?#{back}", language: "__LANGUAGE__" }
       redirect "#{AUTH}/auth?#{URI.encode_www_form(query)}", 303
     end
 
     app.get "__CALLBACK__" do
-      state, token = params["state"].to_s, params["token"].to_s
-      expected, return_to = request.cookies["login_state"].to_s.split(":", 2)
+      state, token, path, expected = params["state"].to_s, params["token"].to_s, params["return_to"], EmailLogin.cookie_of(request, STATE)
+      refuse = ->(reason, status) { halt(*EmailLogin.refusal(reason, status, path)) }
+      refuse.("This sign-in is not valid in this browser.", 400) if token.empty? || state.empty?
+      # The state has expired, or the link was opened in another browser: the sign-in starts over.
+      redirect EmailLogin.login_for(path), 303 unless expected
       # The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
-      if token.empty? || expected.to_s.empty? || !Rack::Utils.secure_compare(expected, state)
-        halt(*EmailLogin.refusal("This sign-in is not valid in this browser.", 400))
-      end
-      result = EmailLogin.verify(token) or halt(*EmailLogin.refusal("Sign-in is not available at the moment.", 503))
-      halt(*EmailLogin.refusal("This sign-in was already used or has expired.", 400)) unless result["valid"]
-      response.delete_cookie "login_state", path: "/"
-      session = [JSON.generate([result["email"], Time.now.to_i + SESSION_SECONDS])].pack("m0")
-      response.set_cookie "email_login", EmailLogin.cookie("#{session}.#{EmailLogin.sign(session)}", SESSION_SECONDS)
-      redirect EmailLogin.local_path(return_to), 303
+      refuse.("This sign-in is not valid in this browser.", 400) unless Rack::Utils.secure_compare(expected, state)
+      result = EmailLogin.verify(token) or refuse.("Sign-in is not available at the moment.", 503)
+      refuse.("This sign-in was already used or has expired.", 400) unless result["valid"]
+      response.set_cookie STATE, EmailLogin.cookie("", 0)
+      session = JSON.generate([result["email"], HOST, Time.now.to_i + SESSION_SECONDS]).unpack1("H*")
+      response.set_cookie SESSION, EmailLogin.cookie("#{session}.#{EmailLogin.sign(session)}", SESSION_SECONDS)
+      redirect EmailLogin.local_path(path), 303
     end
 
     app.get "/account" do
       email = Rack::Utils.escape_html(signed_in_email)
-      "<p>Signed in as #{email}</p><form method=\"post\" action=\"/logout\"><button>Log out</button></form>"
+      EmailLogin.page("<p>Signed in as #{email}</p><form method=\"post\" action=\"/logout\"><button>Log out</button></form>")
     end
 
     app.post "/logout" do
-      response.delete_cookie "email_login", path: "/"
+      # A form of another website must not sign the visitor out.
+      halt 403 if request.get_header("HTTP_ORIGIN") != SITE && request.get_header("HTTP_SEC_FETCH_SITE") != "same-origin"
+      response.set_cookie SESSION, EmailLogin.cookie("", 0)
       redirect "/", 303
     end
   end

@@ -1,32 +1,44 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { env, loadEnvFile } from 'node:process';
+import { building } from '$app/environment';
 
 if (existsSync('.env')) loadEnvFile('.env');
 export const AUTH = env.EMAILAUTH_URL ?? '__ORIGIN__';
 export const SITE = new URL(env.SITE_URL ?? '__SITE__');
 export const COOKIE = /** @type {const} */ ({ httpOnly: true, sameSite: 'lax', secure: SITE.protocol === 'https:', path: '/' });
+// Another subdomain cannot set a cookie with this prefix.
+const PREFIX = COOKIE.secure ? '__Host-' : '';
+export const STATE = `${PREFIX}login_state`;
+export const SESSION = `${PREFIX}login_session`;
 const SESSION_SECONDS = 7 * 24 * 3600;
 
+const SECRET = env.SESSION_SECRET ?? '';
+if (SECRET.length < 32 && !building) throw new Error('SESSION_SECRET needs at least 32 random characters. Make one: openssl rand -hex 32');
+// A key for sessions alone: whatever else the app signs with its secret is no session.
 /** @param {string} text */
-function sign(text) {
-  if (!env.SESSION_SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
-  return createHmac('sha256', env.SESSION_SECRET).update(text).digest();
+const sign = (text) => createHmac('sha256', `session:${SECRET}`).update(text).digest();
+
+/** Returns the value of a cookie; an empty one when there are two, of which one may be from another subdomain. @param {Request} request @param {string} name */
+export function cookieOf(request, name) {
+  const found = (request.headers.get('cookie') ?? '').split(/; */).filter((cookie) => cookie.startsWith(`${name}=`));
+  return found.length > 1 ? '' : found[0]?.slice(name.length + 1);
 }
 
 /** @param {import('@sveltejs/kit').Cookies} cookies @param {string} email */
 export function openSession(cookies, email) {
-  const text = Buffer.from(JSON.stringify({ email, until: Date.now() + SESSION_SECONDS * 1000 })).toString('base64url');
-  cookies.set('login_session', `${text}.${sign(text).toString('base64url')}`, { ...COOKIE, maxAge: SESSION_SECONDS });
+  const session = { email, host: SITE.host, until: Date.now() + SESSION_SECONDS * 1000 };
+  const text = Buffer.from(JSON.stringify(session)).toString('base64url');
+  cookies.set(SESSION, `${text}.${sign(text).toString('base64url')}`, { ...COOKIE, maxAge: SESSION_SECONDS });
 }
 
-/** Returns the email address of the signed-in visitor, or null. @param {import('@sveltejs/kit').Cookies} cookies @returns {string | null} */
-export function signedInEmail(cookies) {
-  const [text = '', mac = ''] = (cookies.get('login_session') ?? '').split('.');
+/** Returns the email address of the signed-in visitor, or null. @param {Request} request @returns {string | null} */
+export function signedInEmail(request) {
+  const [text = '', mac = ''] = (cookieOf(request, SESSION) ?? '').split('.');
   const given = Buffer.from(mac, 'base64url');
   if (given.length !== 32 || !timingSafeEqual(given, sign(text))) return null;
-  const { email, until } = JSON.parse(Buffer.from(text, 'base64url').toString());
-  return until > Date.now() ? email : null;
+  const { email, host, until } = JSON.parse(Buffer.from(text, 'base64url').toString());
+  return host === SITE.host && until > Date.now() ? email : null;
 }
 
 /** Returns a path of this website to return to; the account instead of another website, such as `//evil.example`. @param {string | null} path */

@@ -1,9 +1,11 @@
-import { AUTH, COOKIE, ownPath, SITE } from '../__LOGINUP__lib/server/auth.js';
+import { AUTH, COOKIE, ownPath, SITE, STATE } from '../__LOGINUP__lib/server/auth.js';
+
+const STATE_SECONDS = 3600;
 
 /** @type {import('@sveltejs/kit').RequestHandler} */
 export function GET({ url, cookies }) {
   const state = crypto.randomUUID();
-  cookies.set('login_state', state, { ...COOKIE, maxAge: 900 });
+  cookies.set(STATE, state, { ...COOKIE, maxAge: STATE_SECONDS });
   const back = new URLSearchParams({ state, return_to: ownPath(url.searchParams.get('return_to')) });
   const forwardUrl = `${SITE.origin}__CALLBACK__?${back}`;
   const query = new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' });

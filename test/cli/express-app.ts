@@ -17,7 +17,7 @@ export const defects = {
     ],
   },
   'verifies the token without domain': { replace: [/\{ token, domain: SITE\.hostname \}/, '{ token }'] },
-  'does not compare the state': { replace: [/ \|\| !state \|\| state !== cookieOf\(request, 'login_state'\)/, ''] },
+  'does not compare the state': { replace: [/ \|\| !token \|\| !state\)[\s\S]*?if \(state !== expected\)/, ')'] },
   'redirects to the address in return_to': {
     before: `app.use((request, response, next) => {
   if (request.query.return_to) response.cookie('back', request.query.return_to, { httpOnly: true, sameSite: 'lax' });

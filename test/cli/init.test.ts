@@ -273,6 +273,19 @@ describe('.env and git', () => {
     expect(ran.stdout).toContain('http://localhost:5555/login');
   });
 
+  test('writes nothing when the app has a secret that is too short for the sign-in, and says so', async () => {
+    const files = { ...projects.express, '.env': 'SESSION_SECRET=keyboard-cat\n' };
+    await project.put(files);
+    for (const flags of [['--yes'], ['--yes', '--force'], ['--dry-run']]) {
+      const ran = await init('--domain', 'localhost', ...flags);
+      expect(ran.exitCode).toBe(6);
+      expect(ran.stderr).toContain('SESSION_SECRET in `.env` has 12 characters; the sign-in needs at least 32. Nothing was written.');
+      expect(ran.stderr).toContain('openssl rand -hex 32');
+      expect(ran.stderr).not.toContain('keyboard-cat');
+      expect(await project.files()).toEqual(files);
+    }
+  });
+
   test('adds .env to .gitignore in a work tree', async () => {
     git('init', '--quiet');
     await project.put({ ...projects.express, '.gitignore': 'node_modules' });

@@ -6,6 +6,7 @@ import { freePort } from '../waiting.ts';
 import { missingPackages } from './debian.ts';
 import { type Recipe, titled } from './recipe.ts';
 import { loginOf, testReturnPaths } from './return-paths.ts';
+import { startsOver, testSafety } from './safety.ts';
 import { makeSite, type RunningSite, type Site } from './site.ts';
 
 /** Fetching packages and building take their time on a slow machine. */
@@ -114,11 +115,12 @@ export function describeSites(recipes: readonly Recipe[], { returnPaths = false 
       const callback = await comeBack(visitor, email);
       const before = new Map(visitor.cookies);
       await visitor.get(callback);
-      expect((await visitor.get(callback)).status).toBe(400);
+      expect(startsOver(await visitor.get(callback))).toBe(true);
       const replay = site.client();
       replay.cookies = before;
       const again = await replay.get(callback);
-      expect([again.status, again.text.includes('Try again')]).toEqual([400, true]);
+      // A session on the server has no state any more.
+      expect((again.status === 400 && again.text.includes('Try again')) || startsOver(again)).toBe(true);
       expect(loginOf(await replay.get('/account'))).toMatch(/\/login/);
     });
 
@@ -151,10 +153,19 @@ export function describeSites(recipes: readonly Recipe[], { returnPaths = false 
       });
     });
 
-    test.each(['', '?token=a', '?state=a', '?state=a&state=b&token=c&token=d', '?state[]=a&token[]=b', '?state=%00&token=%00'])(
-      'rejects a callback with %j',
-      async (query) => expect((await site.client().get(`/auth/callback${query}`)).status).toBe(400),
+    test.each(['', '?token=a', '?state=a', '?state=&token=a'])('rejects a callback with %j', async (query) =>
+      expect((await site.client().get(`/auth/callback${query}`)).status).toBe(400),
     );
+
+    test.each(['?state=a&state=b&token=c&token=d', '?state[]=a&token[]=b', '?state=%00&token=%00'])(
+      'rejects a callback with %j, or starts over',
+      async (query) => {
+        const response = await site.client().get(`/auth/callback${query}`);
+        expect(response.status === 400 || startsOver(response)).toBe(true);
+      },
+    );
+
+    testSafety(recipe, () => ({ stage: scene.stage, service: scene.service, made, site }));
 
     if (returnPaths) testReturnPaths(recipe, () => ({ stage: scene.stage, service: scene.service, site }));
 

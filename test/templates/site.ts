@@ -15,6 +15,9 @@ import type { Recipe } from './recipe.ts';
 
 const run = promisify(execFile);
 
+/** The secret of every site. */
+export const SESSION_SECRET = 'x'.repeat(64);
+
 /** A site that runs. */
 export type RunningSite = {
   url: string;
@@ -27,8 +30,8 @@ export type RunningSite = {
 /** A site made of nothing but a template and the few lines around it; built, where its framework builds. */
 export type Site = {
   directory: string;
-  /** Runs it, with these changes to its environment. */
-  start(env?: Record<string, string>): Promise<RunningSite>;
+  /** Runs it, with these changes to its environment. @param isUp whether its first page, of this status, shows that it runs */
+  start(env?: Record<string, string>, isUp?: (status: number) => boolean): Promise<RunningSite>;
   remove(): Promise<void>;
 };
 
@@ -64,10 +67,10 @@ export async function makeSite(recipe: Recipe, serviceUrl: string): Promise<Site
   }
   return {
     directory,
-    async start(env = {}) {
+    async start(env = {}, isUp = undefined) {
       const port = await freePort();
-      const own = { SITE_URL: `http://localhost:${port}`, SESSION_SECRET: 'x'.repeat(64) };
-      return launch(directory, { ...recipe, env: { ...own, ...recipe.env, ...env } }, port);
+      const own = { SITE_URL: `http://localhost:${port}`, SESSION_SECRET };
+      return launch(directory, { ...recipe, env: { ...own, ...recipe.env, ...env } }, port, '/', isUp);
     },
     remove,
   };
@@ -127,6 +130,7 @@ export async function launch(
   recipe: Pick<Recipe, 'id' | 'command' | 'env'>,
   port: number,
   page = '/',
+  isUp: (status: number) => boolean = (status) => status === 200,
 ): Promise<RunningSite> {
   const url = `http://localhost:${port}`;
   const [program, ...args] = recipe.command.map((part) => part.replaceAll('{port}', String(port)));
@@ -149,7 +153,7 @@ export async function launch(
     await waitUntil(`${recipe.id} responds`, 150_000, async () => {
       if (child.exitCode !== null) throw new Error(`${recipe.id} ended. It wrote:\n${output}`);
       const response = await new Client(url).get(page).catch(() => null);
-      return response?.status === 200 || `It wrote:\n${output}`;
+      return isUp(response?.status ?? 0) || `It wrote:\n${output}`;
     });
   } catch (error) {
     await close();

@@ -2,7 +2,7 @@
 
 /** Redirects a visitor to the sign-in page, on the website's server. */
 export const redirectSnippet = (origin: string, domain: string) => `const state = crypto.randomUUID();
-setCookie('login_state', state, { httpOnly: true, secure: true, sameSite: 'lax', maxAge: 900 });
+setCookie('__Host-login_state', state, { path: '/', httpOnly: true, secure: true, sameSite: 'lax', maxAge: 3600 });
 
 const forwardUrl = 'https://${domain}/auth/callback?state=' + state;
 redirect('${origin}/auth?' + new URLSearchParams({ forward_url: forwardUrl, language: 'en' }));`;
@@ -20,7 +20,7 @@ export const signInLinkSnippet = (origin: string, domain: string) => `<a href="$
 export const returnSnippet = (domain: string) => `GET https://${domain}/auth/callback?state=…&token=…`;
 
 /** Checks the state, then verifies the token, on the website's server. */
-export const verifySnippet = (origin: string, domain: string) => `if (!state || state !== cookies.login_state) return refuse(400);
+export const verifySnippet = (origin: string, domain: string) => `if (!state || state !== cookies['__Host-login_state']) return refuse(400);
 
 const query = new URLSearchParams({ token, domain: '${domain}' });
 const response = await fetch('${origin}/api/verify-token?' + query);

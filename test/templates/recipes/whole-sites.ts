@@ -80,6 +80,7 @@ export default defineConfig({ plugins: [sveltekit()] });`,
 <html lang="en">
 	<head>
 		<meta charset="utf-8" />
+		<meta name="viewport" content="width=device-width, initial-scale=1" />
 		<link rel="icon" href="data:," />
 		%sveltekit.head%
 	</head>
@@ -107,6 +108,12 @@ export default defineConfig({ plugins: [sveltekit()] });`,
   </div>
 </template>`,
       'app/pages/index.vue': '<template><a href="/login">Login with Email</a></template>',
+      // Seals what visitors send, with the secret of the app.
+      'server/routes/theme.get.ts': `export default defineEventHandler(async (event) => {
+  const session = await useSession(event, { name: 'theme', password: String(process.env.SESSION_SECRET) });
+  await session.update(getQuery(event));
+  return 'stored';
+});`,
     },
     build: [node, `${bin}/nuxt`, 'build'],
     command: [node, '.output/server/index.mjs'],
