@@ -165,7 +165,7 @@ export function applicationTarget(
   const uri = typeof redirectUri === 'string' ? redirectUri : isWebsite ? clientId : '';
   const host = redirectHostOf(uri);
   const program = hasOwnScheme(uri) ? 'here' : onDevice ? 'elsewhere' : undefined;
-  const name = isWebsite ? clientName : (clientNameOf(clientName, [host]) ?? clientId);
+  const name = isWebsite ? clientName : (clientNameOf(clientName, [host]) ?? (host || clientId));
   return {
     kind: 'application',
     name,
