@@ -8,6 +8,7 @@ import { type Authority, openAuthority } from '../certificates.ts';
 import { waitUntil } from '../waiting.ts';
 import { entry, type Home, openHome } from './command.ts';
 import { type ConnectProxy, openConnectProxy } from './connect-proxy.ts';
+import { openFakeService } from './fake-service.ts';
 
 const HOST = 'auth.example.com';
 const PERSON = { id: '1', email: 'you@example.com', name: null };
@@ -185,3 +186,36 @@ test('undici is loaded for a proxy only', async () => {
   expect(await loads({})).toBe(false);
   expect(await loads({ EMAILAUTH_HOST: `https://${HOST}:${ports.valid}`, HTTPS_PROXY: proxy.url })).toBe(true);
 });
+
+test('tail pauses between calls to a service that always responds at once', async () => {
+  const times: number[] = [];
+  const event = { id: '1', at: new Date().toISOString(), domain: 'shop.example', name: 'shop.example', kind: 'requested', reason: null };
+  const service = await openFakeService((_, response) => {
+    times.push(performance.now());
+    response.end(
+      JSON.stringify({ events: [{ ...event, email: null, level: 'info', text: 'x', fix: null, count: 1 }], cursor: 'x', more: true }),
+    );
+  });
+  const child = spawn(process.execPath, [entry, 'tail', 'shop.example', '--json', '--host', service.url], { env: home.env });
+  await waitUntil('it has called six times', 60_000, () => times.length >= 6);
+  child.kill('SIGINT');
+  await service.close();
+  // Four pauses of a second; half of them may be lost where a busy machine delays the first call.
+  expect(times[5] - times[1]).toBeGreaterThan(2_000);
+});
+
+test.each([[['login', '--email', 'ann@example.com']], [['login', '--start', '--email', 'ann@example.com']]])(
+  '%j requests no email where the sign-in cannot be stored',
+  async (args) => {
+    const service = await openFakeService((_, response) => response.end('{}'));
+    for (const variable of ['XDG_CONFIG_HOME', ...(args.includes('--start') ? ['XDG_STATE_HOME'] : [])]) {
+      const ran = await home.run([...args, '--json'], { env: { EMAILAUTH_HOST: service.url, [variable]: '/dev/null/x' } });
+      expect([ran.exitCode, ran.json().error]).toEqual([
+        3,
+        { code: 'usage', message: expect.stringContaining('cannot be written'), hint: expect.stringContaining(variable) },
+      ]);
+    }
+    expect(service.count()).toBe(0);
+    await service.close();
+  },
+);
