@@ -4,6 +4,7 @@ import { createCookieJar, openApi } from './api.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { promptHidden } from './prompts.ts';
+import { requireNamed } from './settings.ts';
 import { type Day, parseDailyLogins } from './stats.ts';
 
 const VARIABLE = 'EMAILAUTH_ADMIN_PASSWORD';
@@ -29,8 +30,9 @@ export type AdminSession = {
  */
 export async function openAdmin(context: Context): Promise<AdminSession> {
   const { terminal, signal } = context;
+  if (context.env[VARIABLE]) requireNamed(await context.settings.host(), VARIABLE);
   const cookies = createCookieJar();
-  const client = openApi({ host: await context.host(), caller: null, terminal, signal, cookies });
+  const client = openApi({ host: await context.host(), env: context.env, caller: null, terminal, signal, cookies });
   const password = await enterPassword(client, context);
   const dailyLogins = async (options: { signal?: AbortSignal }) => parseDailyLogins(await client.dailyLogins({}, options));
   return {

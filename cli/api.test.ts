@@ -20,7 +20,7 @@ async function failureAt(listener: RequestListener) {
   });
   const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { signal } = new AbortController();
-  const client = openApi({ host, caller: null, terminal: openTerminal({}, {}, signal), signal });
+  const client = openApi({ host, env: {}, caller: null, terminal: openTerminal({}, {}, signal), signal });
   const { exitCode, message } = describeFailure(
     await client.listWebsites({}).then(
       () => null,

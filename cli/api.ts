@@ -1,19 +1,22 @@
 import { arch, platform, release } from 'node:os';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
+import { createFetch, describeConnection, describeTimeout, proxyFor, readBody, TIMEOUT_MS } from './connection.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { version } from './installation.ts';
 import type { Caller, Credential } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Time limit of a whole call. */
-const TIMEOUT_MS = 30_000;
 const LOGOUT_TIMEOUT_MS = 10_000;
 /** Far above any response of the API, so that an endless one does not fill the memory. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 type ApiOptions = {
   host: string;
+  /** With the proxy, if any. */
+  env: Environment;
   /** Null: calls are anonymous. */
   caller: Caller | null;
   terminal: Terminal;
@@ -26,19 +29,20 @@ type ApiOptions = {
  * Returns the typed client of the contract with the caller's credentials, time limits, checked responses, and errors for a person.
  * Its calls throw CommandError when the service cannot be reached or refuses the caller, and ApiError otherwise.
  */
-export function openApi({ host, caller, terminal, signal, cookies }: ApiOptions): Client {
+export function openApi({ host, env, caller, terminal, signal, cookies }: ApiOptions): Client {
+  const send = createFetch(env);
   const client = createClient({
     baseUrl: host,
     headers: { 'User-Agent': userAgent(), ...(caller && { Authorization: `Bearer ${caller.token}` }) },
     fetch: async (input, init) => {
       const start = performance.now();
       const cookie = cookies?.header();
-      const response = await fetch(input, { ...init, headers: { ...init?.headers, ...(cookie && { Cookie: cookie }) }, redirect: 'error' });
+      const response = await send(input, { ...init, headers: { ...init?.headers, ...(cookie && { Cookie: cookie }) }, redirect: 'error' });
       cookies?.store(response.headers);
       // Without the query, which may contain a token.
       const path = new URL(String(input)).pathname;
       terminal.detail(`${init?.method} ${path} ${response.status} ${Math.round(performance.now() - start)} ms`);
-      return withSizeLimit(response);
+      return withBody(response, init?.signal ?? signal);
     },
   });
   const calls = Object.entries(client).map(([name, call]) => [
@@ -54,8 +58,10 @@ export function openApi({ host, caller, terminal, signal, cookies }: ApiOptions)
         });
         return checkResponse(name as RouteName, response);
       } catch (error) {
-        const isTimeout = limit.signal.aborted && !signal.aborted && !options?.signal?.aborted;
-        throw signal.aborted ? error : toCommandError(isTimeout ? new ApiError(0, {}, { cause: error }) : error, caller, host);
+        if (signal.aborted) throw error;
+        if (limit.signal.aborted && !options?.signal?.aborted)
+          throw unreachable(describeTimeout(host, proxyFor(new URL(host), env)), error);
+        throw await toCommandError(error, caller, { host, env });
       } finally {
         clearTimeout(timer);
         for (const each of [signal, options?.signal]) each?.removeEventListener('abort', abort);
@@ -69,16 +75,19 @@ export function openApi({ host, caller, terminal, signal, cookies }: ApiOptions)
  * Returns the OpenAPI description that a service serves.
  * @throws CommandError when the service cannot be reached; ApiError otherwise
  */
-export async function readOpenApi(host: string, signal: AbortSignal): Promise<object> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+export async function readOpenApi(host: string, { env, signal }: { env: Environment; signal: AbortSignal }): Promise<object> {
+  const time = AbortSignal.timeout(TIMEOUT_MS);
+  const limit = AbortSignal.any([signal, time]);
   let text: string;
   try {
-    const response = await fetch(`${host}/openapi.json`, { headers: { 'User-Agent': userAgent() }, redirect: 'error', signal: limit });
-    text = await withSizeLimit(response).text();
+    const request = { headers: { 'User-Agent': userAgent() }, redirect: 'error', signal: limit } as const;
+    const response = await withBody(await createFetch(env)(`${host}/openapi.json`, request), limit);
+    text = await response.text();
     if (!response.ok) throw new ApiError(response.status, {});
   } catch (cause) {
-    if (signal.aborted || cause instanceof ApiError) throw cause;
-    throw unreachable(host, new ApiError(0, {}, { cause }));
+    if (signal.aborted || cause instanceof ApiError || cause instanceof CommandError) throw cause;
+    const proxy = proxyFor(new URL(host), env);
+    throw unreachable(time.aborted ? describeTimeout(host, proxy) : await describeConnection(cause, host, proxy), cause);
   }
   try {
     const description: unknown = JSON.parse(text);
@@ -91,12 +100,12 @@ export async function readOpenApi(host: string, signal: AbortSignal): Promise<ob
 
 /** Ends a stored sign-in at its service. @returns whether the service confirmed it */
 export async function endSession(
-  { terminal, signal }: { terminal: Terminal; signal: AbortSignal },
+  { env, terminal, signal }: { env: Environment; terminal: Terminal; signal: AbortSignal },
   host: string,
   credential: Credential,
 ): Promise<boolean> {
   try {
-    const client = openApi({ host, caller: { ...credential, source: 'credentials' }, terminal, signal });
+    const client = openApi({ host, env, caller: { ...credential, source: 'credentials' }, terminal, signal });
     await client.logout({}, { signal: AbortSignal.timeout(LOGOUT_TIMEOUT_MS) });
     return true;
   } catch {
@@ -150,16 +159,12 @@ function checkResponse(name: RouteName, response: unknown): unknown {
   throw badResponse(error);
 }
 
-function withSizeLimit(response: Response): Response {
-  let left = MAX_RESPONSE_BYTES;
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      left -= chunk.length;
-      if (left < 0) controller.error(badResponse(new Error(`It is longer than ${MAX_RESPONSE_BYTES} bytes.`)));
-      else controller.enqueue(chunk);
-    },
-  });
-  return new Response(response.body?.pipeThrough(count) ?? null, response);
+/** Returns a response whose body was read, within the time and size that a call may take. */
+async function withBody(response: Response, signal: AbortSignal): Promise<Response> {
+  const tooLong = () => badResponse(new Error(`It is longer than ${MAX_RESPONSE_BYTES} bytes.`));
+  const body = await readBody(response, { signal, maxBytes: MAX_RESPONSE_BYTES, tooLong });
+  const isEmpty = [204, 205, 304].includes(response.status);
+  return new Response(isEmpty ? null : body, { status: response.status, headers: [...response.headers] });
 }
 
 function badResponse(cause: unknown): ApiError {
@@ -167,9 +172,12 @@ function badResponse(cause: unknown): ApiError {
   return new ApiError(200, { error, hint: 'Check --host, and that the service and this program have the same version.' }, { cause });
 }
 
-function toCommandError(error: unknown, caller: Caller | null, host: string): unknown {
+async function toCommandError(error: unknown, caller: Caller | null, { host, env }: { host: string; env: Environment }): Promise<unknown> {
   if (!(error instanceof ApiError)) return error;
-  if (error.code === 'unreachable') return unreachable(host, error);
+  if (error.code === 'unreachable') {
+    if (error.cause instanceof CommandError) return error.cause;
+    return unreachable(await describeConnection(error.cause, host, proxyFor(new URL(host), env)), error);
+  }
   if (error.code === 'person_needed' && caller?.source === 'EMAILAUTH_TOKEN') {
     const hint = 'Unset EMAILAUTH_TOKEN and run `emailauth login`, or do it in the dashboard.';
     return new CommandError(EXIT.signInNeeded, error.code, error.message, hint, error);
@@ -184,13 +192,8 @@ function toCommandError(error: unknown, caller: Caller | null, host: string): un
   return error.status === 401 && caller ? refusedCaller(error, caller, host) : error;
 }
 
-function unreachable(host: string, error: ApiError): CommandError {
-  // The message of fetch for a redirect, which is not followed with credentials.
-  const isRedirect = error.cause instanceof Error && /redirect/.test(String(error.cause.cause));
-  const message = isRedirect ? `${host} redirects to another address.` : `The service at ${host} cannot be reached.`;
-  const hint = isRedirect ? 'Name that one with --host.' : 'Start it with `emailauth start`, or name another one with --host.';
-  return new CommandError(EXIT.unreachable, 'unreachable', message, hint, error);
-}
+const unreachable = ({ message, hint }: { message: string; hint: string }, cause: unknown) =>
+  new CommandError(EXIT.unreachable, 'unreachable', message, hint, cause);
 
 function refusedCaller(error: ApiError, caller: Caller, host: string): CommandError {
   const { code } = error;

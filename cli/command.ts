@@ -126,7 +126,7 @@ export function createContext(flags: GlobalFlags, env: Context['env'], cwd: stri
   const credentials = () => openCredentials(settings.profile, env);
   const open = async (caller: Caller | null) => {
     const { openApi } = await import('./api.ts');
-    return openApi({ host: await host(), caller, terminal, signal });
+    return openApi({ host: await host(), env, caller, terminal, signal });
   };
   return {
     env,
@@ -138,7 +138,7 @@ export function createContext(flags: GlobalFlags, env: Context['env'], cwd: stri
     host,
     anonymous: () => open(null),
     async signedIn() {
-      const caller = (await credentials()).callerAt(await host());
+      const caller = (await credentials()).callerAt(await settings.host());
       if (!caller) throw signInNeeded(await host());
       return { client: await open(caller), caller, host: await host() };
     },

@@ -45,14 +45,14 @@ export async function checkDeployment(
 
 /** Checks the service from here: whether it is ready, reaches its mail server, and sends emails that receivers accept. */
 async function checkService({ config, context, dns }: Parts): Promise<CheckResult[]> {
-  const { signal, terminal } = context;
+  const { env, signal, terminal } = context;
   const [{ openApi }, { checkClock, checkService }, { checkMail }, { fail, pass, runCheck, skip }] = await Promise.all([
     import('./api.ts'),
     import('../diagnostics/service.ts'),
     import('../diagnostics/mail.ts'),
     import('../diagnostics/check.ts'),
   ]);
-  const client = await openApi({ host: config.publicUrl, caller: null, terminal, signal });
+  const client = await openApi({ host: config.publicUrl, env, caller: null, terminal, signal });
   const { result, probe } = await checkService({ host: config.publicUrl, client, version: version(), signal });
   const mailServer = runCheck({ id: 'mail_server', name: 'Mail server', signal }, async (signal) => {
     if (!probe) return skip('The service did not respond.');

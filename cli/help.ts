@@ -168,8 +168,8 @@ const INTRODUCTION = `# The command line
 It needs [Node.js](https://nodejs.org) 20.19 or newer.
 
 \`\`\`sh
-npx emailauth --help    # in the repository, after npm start or npm run build
-npm install --global .  # in the repository, for use in any directory; npm pack creates a file to install elsewhere
+node dist/cli/main.js --help  # in the repository, after npm start or npm run build
+npm install --global .        # in the repository, for use in any directory; npm run packages creates files to install elsewhere
 \`\`\`
 
 Shells complete commands, flags, and the domains of the signed-in account: see [completion](#completion).`;
@@ -189,10 +189,13 @@ function conventions(): string {
   \`{"error":{"code","message","hint"}}\`. New codes and properties may be added; existing ones stay.
 - Without a terminal, with \`CI\` set and with \`--no-input\` there are no prompts: the error names what is missing, and the exit code is 3.
 - No flag takes a secret, since every process on the machine can read flags. \`EMAILAUTH_TOKEN\` holds an API key and takes precedence over a
-  stored sign-in; \`EMAILAUTH_ADMIN_PASSWORD\` holds the operator's password.
+  stored sign-in; \`EMAILAUTH_ADMIN_PASSWORD\` holds the operator's password. Both are sent only to a service that is named: by \`--host\`,
+  \`EMAILAUTH_HOST\` or the setting \`host\`.
 - The sign-in and the settings are stored in \`$XDG_CONFIG_HOME/emailauth\` (\`~/.config/emailauth\`), readable only by you. \`--profile\` or
   \`EMAILAUTH_PROFILE\` selects another set.
 - The service is \`--host\`, else \`EMAILAUTH_HOST\`, else the setting \`host\`, else http://localhost:3000. Plain http is only accepted for this machine.
+- Calls over https go through the proxy of \`HTTPS_PROXY\`, unless \`NO_PROXY\` names the host. A call takes at most 30 s. \`NODE_EXTRA_CA_CERTS\` names
+  the file of a certificate authority of your own.
 - The first word of a family of commands alone, such as \`emailauth sites\`, prints its help with exit code 0. \`--help --json\` describes commands as data.
 
 ${table(['Global flag', ''], Object.entries(GLOBAL_FLAGS))}

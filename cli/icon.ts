@@ -8,10 +8,12 @@ import { ApiError, type Client } from '../contract/client.ts';
 import { MAX_ICON_BYTES } from '../contract/limits.ts';
 import { userAgent } from './api.ts';
 import type { Context } from './command.ts';
+import { describeConnection, type HttpProxy, openProxy, proxyFor, TIMEOUT_MS } from './connection.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
+import { foreign } from './terminal.ts';
 
-/** Time limit without progress. */
-const IDLE_TIMEOUT_MS = 30_000;
+/** Time limit without progress, and of the response. */
+const IDLE_TIMEOUT_MS = TIMEOUT_MS;
 const CHUNK_BYTES = 64 * 1024;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 const BAR_WIDTH = 20;
@@ -28,7 +30,7 @@ export type Icon = {
  * Reads an icon and checks its content, before anything is sent.
  * @throws CommandError usage for a file that is not a JPG or PNG of at most 5 MB
  */
-export async function openIcon(context: Pick<Context, 'cwd' | 'terminal' | 'signal'>, file: string): Promise<Icon> {
+export async function openIcon(context: Pick<Context, 'cwd' | 'env' | 'terminal' | 'signal'>, file: string): Promise<Icon> {
   const bytes = await read(resolve(context.cwd, file), file);
   const { formatOf } = await import('../server/uploads/icon.ts');
   const format = formatOf(bytes);
@@ -62,51 +64,85 @@ async function read(path: string, file: string): Promise<Buffer> {
   }
 }
 
-type Upload = { url: URL; type: string; bytes: Buffer; name: string } & Pick<Context, 'terminal' | 'signal'>;
+type Upload = { url: URL; type: string; bytes: Buffer; name: string } & Pick<Context, 'env' | 'terminal' | 'signal'>;
 
-/** Uses node:http, since fetch does not report the progress of a body. */
-async function send({ url, type, bytes, name, terminal, signal }: Upload): Promise<void> {
-  const headers = { 'Content-Type': type, 'Content-Length': bytes.length, 'User-Agent': userAgent() };
-  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
-    method: 'PUT',
-    headers,
-    timeout: IDLE_TIMEOUT_MS,
-    signal,
-  });
+type Sent = { status: number; text: string; retryAfter?: string };
+
+async function send({ url, type, bytes, name, env, terminal, signal }: Upload): Promise<void> {
+  const headers = { 'Content-Type': type, 'Content-Length': String(bytes.length), 'User-Agent': userAgent() };
   const showProgress = (sent: number) => {
     const percent = Math.floor((sent / bytes.length) * 100);
     const bar = '#'.repeat(Math.round((percent / 100) * BAR_WIDTH)).padEnd(BAR_WIDTH, '.');
-    terminal.progress(`${name.slice(0, 40)}  ${bar}  ${percent} %`);
+    terminal.progress(`${foreign(name).slice(0, 40)}  ${bar}  ${percent} %`);
   };
+  const proxy = proxyFor(url, env);
+  // Without progress for too long, or with a response that does not end.
+  const limit = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const extend = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => limit.abort(new Error('The service did not respond in time.')), IDLE_TIMEOUT_MS);
+  };
+  const body = Readable.from(
+    chunksOf(bytes, (sent) => {
+      extend();
+      showProgress(sent);
+    }),
+  );
   try {
-    const { status, text, retryAfter } = await new Promise<{ status: number; text: string; retryAfter?: string }>((done, fail) => {
-      request.on('timeout', () => request.destroy(new Error('The service did not respond in time.')));
-      request.on('error', fail);
-      request.on('response', (response) => {
-        const chunks: Buffer[] = [];
-        let length = 0;
-        response.on('data', (chunk: Buffer) => {
-          chunks.push(chunk);
-          length += chunk.length;
-          if (length > MAX_RESPONSE_BYTES) request.destroy(new Error('The response of the service is too long.'));
-        });
-        response.on('error', fail);
-        response.on('end', () =>
-          done({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(), retryAfter: response.headers['retry-after'] }),
-        );
-      });
-      Readable.from(chunksOf(bytes, showProgress)).pipe(request);
-    });
+    extend();
+    const options = { headers, body, signal: AbortSignal.any([signal, limit.signal]) };
+    const { status, text, retryAfter } = await (proxy ? putThrough(proxy, url, options) : put(url, options));
     if (status !== 200) throw new ApiError(status, parseBody(text), { retryAfter: Number(retryAfter) || undefined });
   } catch (error) {
     if (error instanceof ApiError || signal.aborted) throw error;
     const message = `The icon did not reach ${url.origin}.`;
-    throw new CommandError(EXIT.unreachable, 'unreachable', message, 'Nothing was changed. Try again in a moment.', error);
+    const hint = proxy ? (await describeConnection(error, url.origin, proxy)).message : 'Try again in a moment.';
+    throw new CommandError(EXIT.unreachable, 'unreachable', message, `Nothing was changed. ${hint}`, error);
   } finally {
+    clearTimeout(timer);
     // After an early response, the rest is not sent.
-    request.destroy();
+    body.destroy();
     terminal.progress('');
   }
+}
+
+type Put = { headers: Record<string, string>; body: Readable; signal: AbortSignal };
+
+/** Uses node:http, since fetch does not report the progress of a body. */
+async function put(url: URL, { headers, body, signal }: Put): Promise<Sent> {
+  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method: 'PUT', headers, signal });
+  try {
+    return await new Promise<Sent>((done, fail) => {
+      request.on('error', fail);
+      request.on('response', (response) => {
+        readResponse(response).then(
+          (text) => done({ status: response.statusCode ?? 0, text, retryAfter: response.headers['retry-after'] }),
+          fail,
+        );
+      });
+      body.pipe(request);
+    });
+  } finally {
+    request.destroy();
+  }
+}
+
+async function putThrough(proxy: HttpProxy, url: URL, options: Put): Promise<Sent> {
+  const { undici, dispatcher } = await openProxy(proxy);
+  const { statusCode, headers, body } = await undici.request(url, { ...options, method: 'PUT', dispatcher });
+  return { status: statusCode, text: await readResponse(body), retryAfter: String(headers['retry-after'] ?? '') };
+}
+
+async function readResponse(response: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_RESPONSE_BYTES) throw new Error('The response of the service is too long.');
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** Yields the bytes in parts and reports how many were taken, at the pace of the connection. */

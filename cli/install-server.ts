@@ -1,18 +1,20 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Context } from './command.ts';
 import { CommandError, cancelled, EXIT } from './exit.ts';
-import { installDirectory, modulesIn, SERVER_PACKAGE, version, versionIn } from './installation.ts';
+import { installDirectory, modulesIn, SERVER_PACKAGE, serverIntegrity, version } from './installation.ts';
 import { isRunning, toSpawn } from './process-group.ts';
 import { requireConfirmation } from './prompts.ts';
 
-/** What npm installs instead of the package in the registry: an absolute path, a URL or a name with a version. */
+/** Where npm gets the package instead of its name in the registry: an absolute path, a URL or a name with a version. */
 const VARIABLE = 'EMAILAUTH_SERVER_PACKAGE';
 const PROGRESS_INTERVAL_MS = 1_000;
 
 /**
- * Installs the service with npm, after a confirmation, and returns the directory with its modules. npm writes to a temporary directory that
+ * Installs the service with npm, after a confirmation, and returns the directory with its modules. It is the package of this release,
+ * byte for byte, wherever npm gets it: anyone could have taken its name. npm writes to a temporary directory that
  * is renamed when it is complete, so an interrupted installation is never used, and two processes can install at the same time.
  * @throws CommandError server_missing where no prompt is possible; install_failed; cancelled
  */
@@ -20,6 +22,8 @@ export async function installServer(context: Context): Promise<string> {
   const { env, terminal, signal } = context;
   const target = installDirectory(env);
   const wanted = env[VARIABLE] || `${SERVER_PACKAGE}@${version()}`;
+  const integrity = serverIntegrity();
+  if (!integrity) throw unreleased();
   if (!terminal.yes && !terminal.interactive) {
     const message = `The service is not installed: it is the package ${SERVER_PACKAGE}.`;
     throw new CommandError(
@@ -33,10 +37,13 @@ export async function installServer(context: Context): Promise<string> {
 
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   await removeLeftovers(target);
+  terminal.note(`Installing ${SERVER_PACKAGE} ${version()} in ${target} …`);
   const directory = await mkdtemp(`${target}.${process.pid}.`);
   try {
-    await runNpm(directory, wanted, context);
-    if (!modulesIn(directory)) throw wrongPackage(directory, wanted);
+    const file = await download(directory, wanted, { integrity, context });
+    await runNpm(directory, ['install', file], context);
+    await rm(file);
+    if (!modulesIn(directory)) throw failed(`${wanted} is not the package ${SERVER_PACKAGE}.`, NEEDED);
     await moveTo(target, directory);
   } catch (error) {
     throw signal.aborted ? cancelled() : error;
@@ -80,8 +87,23 @@ async function removeLeftovers(target: string): Promise<void> {
   }
 }
 
-/** Runs `npm install` in an empty directory and shows how far it is. @throws CommandError install_failed */
-async function runNpm(directory: string, wanted: string, { env, terminal, signal }: Context): Promise<void> {
+/** Returns the path of the downloaded package. @throws CommandError install_failed for any other file than that of this release */
+async function download(directory: string, wanted: string, { integrity, context }: { integrity: string; context: Context }) {
+  await runNpm(directory, ['pack', wanted], context);
+  const name = (await readdir(directory)).find((each) => each.endsWith('.tgz'));
+  if (!name) throw failed(`${wanted} is not a package.`, NEEDED);
+  const file = join(directory, name);
+  const found = createHash('sha512')
+    .update(await readFile(file))
+    .digest('base64');
+  if (`sha512-${found}` !== integrity) {
+    throw failed(`${wanted} is not the package of this release, and was not installed: its content has another hash.`, NEEDED);
+  }
+  return file;
+}
+
+/** Runs npm in a directory of its own and shows how far it is. @throws CommandError install_failed */
+async function runNpm(directory: string, command: string[], { env, terminal, signal }: Context): Promise<void> {
   // npm finds this file first, and does not search for a project in the directories above. With --prefix it would not read its global
   // configuration, which can name a proxy, a registry or a certificate authority.
   await writeFile(join(directory, 'package.json'), '{"private":true}\n');
@@ -92,11 +114,10 @@ async function runNpm(directory: string, wanted: string, { env, terminal, signal
     const seconds = Math.round((performance.now() - started) / 1000);
     terminal.progress(`Installing ${SERVER_PACKAGE} ${version()}: ${fetched} packages fetched, ${seconds} s`);
   };
-  terminal.note(`Installing ${SERVER_PACKAGE} ${version()} in ${installDirectory(env)} …`);
   const timer = setInterval(show, PROGRESS_INTERVAL_MS);
   try {
     const code = await new Promise<number | null>((resolve, reject) => {
-      const { program, args, shell } = toSpawn(['npm', 'install', ...NPM_FLAGS, wanted]);
+      const { program, args, shell } = toSpawn(['npm', ...command, ...NPM_FLAGS]);
       const child = spawn(program, args, {
         cwd: directory,
         env: { ...process.env, ...env },
@@ -111,7 +132,7 @@ async function runNpm(directory: string, wanted: string, { env, terminal, signal
       child.on('error', reject);
       child.on('close', resolve);
     });
-    if (code !== 0) throw npmFailed(errors);
+    if (code !== 0) throw npmFailed(errors, command.at(-1));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw failed('npm is not installed, which installs the service.', 'Install npm (it comes with Node.js), and try again.', error);
@@ -129,13 +150,16 @@ const NPM_FLAGS = [
   ...['--fetch-retries=1', '--fetch-retry-mintimeout=1000'],
 ];
 
-function npmFailed(output: string): CommandError {
+function npmFailed(output: string, wanted: string | undefined): CommandError {
   const errors = output.split('\n').filter((line) => /^npm err/i.test(line) && !/A complete log of this run|-debug-\d+\.log/.test(line));
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|EHOSTUNREACH/.test(errors.join('\n'))) {
     return failed(
       'The npm registry cannot be reached, and the service is not installed.',
       `Connect to the network, or set npm's proxy or registry, and try again. Or set ${VARIABLE} to a file of the package.`,
     );
+  }
+  if (errors.some((line) => /\bE404\b/.test(line))) {
+    return failed(`The npm registry does not have ${wanted}.`, `Set ${VARIABLE} to a file of the package, and try again.`);
   }
   const text = errors
     .map((line) => line.replace(/^npm err\S* ?/i, ''))
@@ -149,11 +173,13 @@ function npmFailed(output: string): CommandError {
   return failed(`npm could not install ${SERVER_PACKAGE}:\n${text}`, hint);
 }
 
-function wrongPackage(directory: string, wanted: string): CommandError {
-  const found = versionIn(join(directory, 'node_modules', SERVER_PACKAGE));
-  const message = found ? `${wanted} has version ${found}.` : `${wanted} is not the package ${SERVER_PACKAGE}.`;
-  return failed(message, `This program needs ${SERVER_PACKAGE} ${version()}.`);
-}
+const NEEDED = `Set ${VARIABLE} to the file of the package ${SERVER_PACKAGE} that was released with this program, or unset it.`;
+
+const unreleased = () =>
+  failed(
+    'This copy of emailauth was not made for a release, so it names no package with the service.',
+    'In the repository, `npm start` runs the service, and `npm run packages` makes both packages.',
+  );
 
 const failed = (message: string, hint: string, cause?: unknown) => new CommandError(EXIT.failure, 'install_failed', message, hint, cause);
 

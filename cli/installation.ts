@@ -35,6 +35,18 @@ function modulesOf(home: string): string | null {
   return versionIn(home) === version() && existsSync(join(modules, 'main.js')) ? modules : null;
 }
 
+/**
+ * Returns the integrity (sha512, as npm writes it) of the package with the service of this release; null in the repository and in a
+ * copy that was not made by `npm run packages`.
+ */
+export function serverIntegrity(): string | null {
+  try {
+    return JSON.parse(readFileSync(new URL('./service-package.json', import.meta.url), 'utf8')).integrity;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the version of the package in a directory, or null. */
 export function versionIn(home: string): string | null {
   try {

@@ -263,7 +263,7 @@ function serviceEnvironment(env: Context['env'], origin: string, directory: stri
 }
 
 function notStarted(output: string): CommandError {
-  const hint = 'Start one in another terminal with `npx emailauth start`, and run this again.';
+  const hint = 'Start one in another terminal with `emailauth start`, and run this again.';
   return new CommandError(
     EXIT.unreachable,
     'unreachable',

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { languageOf } from '../contract/languages.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
 import { Attempts, findInbox, readAddress, reportSignIn, type SavedAttempt } from './login-attempts.ts';
 import { promptText } from './prompts.ts';
-import { stateDirectory } from './settings.ts';
+import { requireWritableDirectory, stateDirectory } from './settings.ts';
 
 // A sign-in in two commands, for a program that cannot keep one running while a person reads the email.
 
@@ -20,14 +20,17 @@ export async function startLogin(context: Context, given: string | undefined): P
   const { terminal, settings, env, signal } = context;
   const { openApi } = await import('./api.ts');
   const { value: host, source } = await settings.host();
+  const logins = new PendingLogins(env);
+  logins.requireWritable();
+  (await context.credentials()).requireWritable();
   const email = await readAddress(context, given);
-  const client = openApi({ host, caller: null, terminal, signal });
+  const client = openApi({ host, env, caller: null, terminal, signal });
   const language = languageOf(await settings.get('language'));
   const attempts = new Attempts(client, { email, language, redirectUri: NO_LISTENER });
   await attempts.requestEmail();
   const isHostFromFlag = source === 'flag';
   const login = { host, profile: settings.profile, email, redirectUri: NO_LISTENER, attempts: attempts.saved(), isHostFromFlag };
-  const loginId = new PendingLogins(env).add(login);
+  const loginId = logins.add(login);
   const inbox = await findInbox(host, signal);
   terminal.note(`An email with six digits is on its way to ${email}.${inbox ? ` Read it in the inbox of local mode: ${inbox}` : ''}`);
   terminal.note(
@@ -51,7 +54,7 @@ export async function completeLogin(context: Context, loginId: string, given: st
   const { codeFault, readCode } = await import('../contract/rules.ts');
   const read = readCode(await readDigits(context, given));
   if (!read.code) throw usageError(codeFault(read), 'Give the six digits of the email that this login sent.');
-  const client = openApi({ host, caller: null, terminal, signal });
+  const client = openApi({ host, env, caller: null, terminal, signal });
   const attempts = new Attempts(client, { email, language: 'en', redirectUri }, login.attempts);
   const authorization = await attempts.enterCode(read.code, signal);
   if (!authorization) throw rejectCode(logins, loginId, login, attempts);
@@ -116,9 +119,13 @@ class PendingLogins {
     this.#directory = join(stateDirectory(env), 'logins');
   }
 
+  /** Ensures that a login can be stored. @throws CommandError usage */
+  requireWritable(): void {
+    requireWritableDirectory(this.#directory, 'XDG_STATE_HOME');
+  }
+
   /** Stores a login, and removes those that have expired. @returns its id */
   add(login: PendingLogin): string {
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     for (const file of readdirSync(this.#directory)) this.find(file.replace(/\.json$/, ''));
     // Not base64url, which could begin with a dash and would be read as a flag.
     const id = randomBytes(11).toString('hex');

@@ -1,6 +1,6 @@
 import { on } from 'node:events';
 import { cancelled, usageError } from './exit.ts';
-import { columnsOf, fitColumns, printable, type Terminal } from './terminal.ts';
+import { columnsOf, fitColumns, foreign, printable, type Terminal } from './terminal.ts';
 
 /** Returns what is wrong with the input, or undefined. */
 type Validate = (text: string) => string | undefined;
@@ -38,9 +38,14 @@ export async function promptChoice<Value extends string>(
 ): Promise<Value> {
   requireInteractive(terminal, question.flag);
   const message = printable(question.message);
-  if (!terminal.movesCursor) return askChoice(terminal, message, question.choices);
+  const choices = question.choices.map(({ value, label, hint }) => ({
+    value,
+    label: foreign(label),
+    ...(hint && { hint: foreign(hint) }),
+  }));
+  if (!terminal.movesCursor) return askChoice(terminal, message, choices);
   const { select } = await import('@clack/prompts');
-  const options = question.choices as Parameters<typeof select<Value>>[0]['options'];
+  const options = choices as Parameters<typeof select<Value>>[0]['options'];
   return prompt(terminal, (common) => select<Value>({ message, options, ...common }));
 }
 

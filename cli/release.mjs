@@ -1,8 +1,9 @@
 /**
  * The steps of a release in plain JavaScript, as prepare.mjs, which calls it: packs the two packages that are published, emailauth and
- * emailauth-server. `node cli/release.mjs > server.json`, after `npm publish`, prints the entry of the MCP registry.
+ * emailauth-server, whose integrity the command carries. `node cli/release.mjs > server.json`, after `npm publish`, prints the entry of the MCP registry.
  */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,11 +25,37 @@ export function packBoth(home, destination) {
   const staging = mkdtempSync(join(tmpdir(), 'emailauth-server-'));
   try {
     stageServer(home, staging);
-    return [pack(staging, destination), pack(home, destination)];
+    const server = pack(staging, destination);
+    return [server, packCommand(home, destination, server)];
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
 }
+
+/**
+ * Writes the package emailauth to a directory. It installs the service from this file, byte for byte, and from no other.
+ * @param server path of the package emailauth-server
+ * @returns its path
+ */
+export function packCommand(home, destination, server) {
+  const staging = mkdtempSync(join(tmpdir(), 'emailauth-command-'));
+  try {
+    const { scripts: _, workspaces: __, devDependencies: ___, ...manifest } = readJson(join(home, 'package.json'));
+    for (const path of [...COMMAND_FOLDERS, ...COMMAND_FILES]) {
+      cpSync(join(home, path), join(staging, path), { recursive: true, filter: (source) => !/\.map$/.test(source) });
+    }
+    writeJson(join(staging, 'package.json'), manifest);
+    const integrity = `sha512-${createHash('sha512').update(readFileSync(server)).digest('base64')}`;
+    writeJson(join(staging, 'dist/cli/service-package.json'), { integrity });
+    return pack(staging, destination);
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+/** What emailauth contains, of which `files` of package.json selects. */
+const COMMAND_FOLDERS = ['dist/cli', 'dist/templates', 'docs'];
+const COMMAND_FILES = ['README.md', 'LICENSE'];
 
 function stageServer(home, staging) {
   for (const path of SERVER_FILES) {

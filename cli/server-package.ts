@@ -12,6 +12,7 @@ import type * as main from '../server/main.ts';
 import type * as keys from '../server/oidc/keys.ts';
 import type * as retention from '../server/retention/retention.ts';
 import type { Context } from './command.ts';
+import { requireOwnDataDir } from './data-dir.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { findServer, installDirectory, SERVER_PACKAGE, version } from './installation.ts';
 
@@ -32,9 +33,10 @@ type ServerModules = {
 
 /**
  * Loads a module of the service. If the service is not installed, it is installed first, after a confirmation.
- * @throws CommandError server_missing without a terminal and --yes; install_failed; server_damaged; cancelled
+ * @throws CommandError foreign_data for ./data of others; server_missing without a terminal and --yes; install_failed; server_damaged; cancelled
  */
 export async function importServer<Name extends keyof ServerModules>(context: Context, name: Name): Promise<ServerModules[Name]> {
+  requireOwnDataDir(context, { create: name === 'main' || name === 'backup/restore' });
   const modules = findServer(context.env) ?? (await installMissing(context));
   const path = join(modules, `${name}${extname(import.meta.url)}`);
   try {

@@ -1,4 +1,6 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
 import { usageError } from './exit.ts';
@@ -16,7 +18,7 @@ export const CONFIG_KEYS = {
 export type ConfigKey = keyof typeof CONFIG_KEYS;
 
 /** A setting's value, and where it comes from. */
-type Setting = { value: string; source: 'flag' | 'environment' | 'config' | 'default' };
+export type Setting = { value: string; source: 'flag' | 'environment' | 'config' | 'default' };
 
 export type Settings = {
   /** The name under which these settings and credentials are stored. */
@@ -61,13 +63,18 @@ export function openSettings(flags: { host?: string; profile?: string }, env: En
  * @throws CommandError usage
  */
 export function originOf(text: string, what: string): string {
-  const bare = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?\/?$/i.test(text);
-  const scheme = isThisMachine(text.toLowerCase().replace(/:\d+\/?$|\/$/, '')) ? 'http' : 'https';
-  const address = bare ? `${scheme}://${text}` : text;
+  const typed = text.toLowerCase().replace(/:\d+\/?$|\/$/, '');
+  const isHere = isThisMachine(typed);
+  // Without a scheme, a single word may be anything.
+  const isBare = (isHere || (HOST.test(typed) && typed.includes('.'))) && /^[^/]+\/?$/.test(text);
+  const address = isBare ? `${isHere ? 'http' : 'https'}://${text}` : text;
   const hint = 'Give the address of the service, such as https://auth.example.com.';
-  if (!URL.canParse(address)) throw usageError(`${what} is not an address: ${text}`, hint);
-  const { protocol, origin, hostname, pathname, search, hash, username } = new URL(address);
-  if (!/^https?:$/.test(protocol) || username || pathname !== '/' || search || hash) {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/\\]/i.test(address) || !URL.canParse(address))
+    throw usageError(`${what} is not an address: ${text}`, hint);
+  const { protocol, origin, hostname, pathname, search, hash, username, password } = new URL(address);
+  if (!HOST.test(hostname) && isIP(hostname.replace(/^\[|\]$/g, '')) === 0) throw usageError(`${what} is not an address: ${text}`, hint);
+  if (isBare && hostname !== typed) throw usageError(`${what} is not an address: ${text}`, hint);
+  if (!/^https?:$/.test(protocol) || username || password || pathname !== '/' || search || hash) {
     throw usageError(`${what} is not the address of a service: ${text}`, hint);
   }
   if (protocol === 'http:' && !isThisMachine(hostname)) {
@@ -75,6 +82,9 @@ export function originOf(text: string, what: string): string {
   }
   return origin;
 }
+
+/** Matches the name of a host (RFC 1123 §2.1). */
+const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Returns `$XDG_CONFIG_HOME/emailauth`, on every system (XDG Base Directory Specification). */
 export function configDirectory(env: Environment): string {
@@ -86,7 +96,13 @@ export function stateDirectory(env: Environment): string {
   return join(baseDirectory(env.XDG_STATE_HOME, env, '.local/state'), 'emailauth');
 }
 
-export type JsonFile<Value> = { path: string; get(key: string): Value | undefined; set(key: string, value: Value): void };
+export type JsonFile<Value> = {
+  path: string;
+  get(key: string): Value | undefined;
+  set(key: string, value: Value): void;
+  /** Ensures that `set` is possible, before something is done that would be lost. @throws CommandError usage */
+  requireWritable(): void;
+};
 
 /**
  * Opens a JSON file in the configuration directory, which only its owner may read and which is written atomically. It is read at the
@@ -125,7 +141,29 @@ export async function openFile<Value>(name: string, env: Environment): Promise<J
         open().set(key, value);
       });
     },
+    requireWritable() {
+      requireWritableDirectory(directory, 'XDG_CONFIG_HOME');
+      orUsageError(() => {
+        if (statSync(path, { throwIfNoEntry: false })) open();
+      });
+    },
   };
+}
+
+/**
+ * Creates a directory that only its owner may read, and ensures that files can be created in it: root may write where the file system
+ * is read-only. @param variable the one that names another place. @throws CommandError usage
+ */
+export function requireWritableDirectory(directory: string, variable: string): void {
+  const probe = join(directory, `.${randomBytes(8).toString('hex')}`);
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFileSync(probe, '', { flag: 'wx', mode: 0o600 });
+    rmSync(probe);
+  } catch (cause) {
+    const hint = `Make it writable, or name another place in ${variable}.`;
+    throw usageError(`The sign-in could not be stored: ${directory} cannot be written (${(cause as NodeJS.ErrnoException).code}).`, hint);
+  }
 }
 
 /** A sign-in by `emailauth login` at one service. */
@@ -143,12 +181,17 @@ export type Caller = { token: string; source: 'EMAILAUTH_TOKEN' } | (Credential 
 export type Credentials = {
   /** The file that stores them. */
   path: string;
-  /** Returns EMAILAUTH_TOKEN when it is set, else the stored sign-in of this host, or null. @throws CommandError usage */
-  callerAt(host: string): Caller | null;
+  /**
+   * Returns EMAILAUTH_TOKEN when it is set, else the stored sign-in of this host, or null.
+   * @throws CommandError usage for EMAILAUTH_TOKEN that is not a token, or whose service no one named
+   */
+  callerAt(host: Setting): Caller | null;
   /** Returns the stored sign-in of a host, regardless of the environment. */
   storedAt(host: string): Credential | null;
   /** Returns every host with a stored sign-in. */
   hosts(): string[];
+  /** Ensures that `store` is possible. @throws CommandError usage */
+  requireWritable(): void;
   store(host: string, credential: Credential): void;
   remove(host: string): void;
 };
@@ -168,17 +211,31 @@ export async function openCredentials(profile: string, env: Record<string, strin
     storedAt,
     callerAt(host) {
       const token = env.EMAILAUTH_TOKEN?.trim();
-      if (token) return { token: checkToken(token), source: 'EMAILAUTH_TOKEN' };
-      const stored = storedAt(host);
+      if (token) {
+        requireNamed(host, 'EMAILAUTH_TOKEN');
+        return { token: checkToken(token), source: 'EMAILAUTH_TOKEN' };
+      }
+      const stored = storedAt(host.value);
       return stored && { ...stored, source: 'credentials' };
     },
     hosts: () => Object.keys(all()),
+    requireWritable: () => file.requireWritable(),
     store: (host, credential) => write({ ...all(), [host]: credential }),
     remove(host) {
       const { [host]: _, ...rest } = all();
       write(rest);
     },
   };
+}
+
+/**
+ * Ensures that a person named the service to which a secret of the environment goes: any program may listen at the default one.
+ * @throws CommandError usage
+ */
+export function requireNamed({ value, source }: Setting, secret: string): void {
+  if (source !== 'default') return;
+  const hint = `Name it with EMAILAUTH_HOST or --host, such as EMAILAUTH_HOST=${value} for a service on this machine.`;
+  throw usageError(`${secret} is set, but not the service it is for.`, hint);
 }
 
 /** Returns the token if a header can carry it (RFC 6750 §2.1). @throws CommandError usage */

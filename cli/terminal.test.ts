@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { styleText } from 'node:util';
 import { expect, test } from 'vitest';
-import { fitColumns, paragraph, printable, printableJson, records, table, truncate, wrap } from './terminal.ts';
+import { fitColumns, foreign, paragraph, printable, printableJson, records, shellLine, table, truncate, wrap } from './terminal.ts';
 
 const hostile = 'shop\x1b[2J\x1b]0;owned\x07\r\x9b31m\u202e.example\x7f';
 
@@ -76,3 +77,20 @@ test('a line of progress is truncated to a number of columns, also with characte
   expect(truncate('bu\u0308cher', 4)).toBe('bu\u0308c…');
   expect(truncate('two\nlines', 20)).toBe('two lines');
 });
+
+test.each([
+  ['plain', 'plain'],
+  ['\x1b[31mred\x1b[0m', '␛[31mred␛[0m'],
+  ['a\nb\tc\x9b5m\u202e', 'a␊b␉c␡5m␡'],
+])('what others wrote is one line without control characters: %j', (text, shown) => {
+  expect(foreign(text)).toBe(shown);
+});
+
+test.each(['plain', 'two words', '$(touch pwned)', '`id`', "it's", '"', 'a\nb', '\x1b[31m', "\x07'\\", '~', '*', 'ü', '\u202e', '-x', ''])(
+  'a POSIX shell reads %j back from a printed command',
+  (word) => {
+    const line = shellLine(['printf', '%s', word, `A=${word}`]);
+    expect(line).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
+    expect(execFileSync('bash', ['-c', line], { encoding: 'utf8' })).toBe(`${word}A=${word}`);
+  },
+);

@@ -50,6 +50,7 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     if (hasProgress) stderr.write(CLEAR_LINE);
     hasProgress = false;
   };
+  const clean = (text: string) => printable(text, hasColors);
   const writeOut = (text: string) => {
     if (stdout.isTTY) clearProgress();
     stdout.write(text);
@@ -69,22 +70,22 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     signal,
     result(value, text) {
       if (flags.json) writeOut(`${printableJson(value)}\n`);
-      else if (text) writeOut(`${fitColumns(printable(text), columnsOf(stdout))}\n`);
+      else if (text) writeOut(`${fitColumns(clean(text), columnsOf(stdout))}\n`);
     },
     item(value, text) {
-      writeOut(`${flags.json ? printableJson(value, 0) : fitColumns(printable(text), columnsOf(stdout))}\n`);
+      writeOut(`${flags.json ? printableJson(value, 0) : fitColumns(clean(text), columnsOf(stdout))}\n`);
     },
     note(text) {
-      if (!flags.quiet) writeError(`${fitColumns(printable(text), columnsOf(stderr))}\n`);
+      if (!flags.quiet) writeError(`${fitColumns(clean(text), columnsOf(stderr))}\n`);
     },
     detail(text) {
-      if (flags.verbose) writeError(`${printable(text)}\n`);
+      if (flags.verbose) writeError(`${clean(text)}\n`);
     },
     style: (format, text) => (hasColors ? styleText(format, text) : text),
     progress(line) {
       if (flags.quiet || !stderr.isTTY || !movesCursor) return;
       hasProgress = line !== '';
-      stderr.write(CLEAR_LINE + truncate(printable(line), columnsOf(stderr) - 1));
+      stderr.write(CLEAR_LINE + truncate(clean(line), columnsOf(stderr) - 1));
     },
     async *readLines(signal) {
       const { createInterface } = await import('node:readline');
@@ -130,9 +131,40 @@ const CONTROL = '[\\p{Cc}\\p{Bidi_Control}\\u2028\\u2029\\ufeff]';
 const styledOrControl = new RegExp(`(${OWN_STYLE})|(?![\\n\\t])${CONTROL}`, 'gu');
 const control = new RegExp(CONTROL, 'gu');
 
-/** Returns a text without what a terminal would interpret; line ends, tabs and the styles of Terminal.style stay. */
-export function printable(text: string): string {
-  return text.replace(styledOrControl, (_, style?: string) => style ?? '');
+/**
+ * Returns a text without what a terminal would interpret; line ends and tabs stay.
+ * @param hasStyles whether the styles of Terminal.style stay; without them, every style is one of others
+ */
+export function printable(text: string, hasStyles = true): string {
+  return text.replace(styledOrControl, (_, style?: string) => (hasStyles ? (style ?? '') : ''));
+}
+
+/**
+ * Returns what others wrote, such as the name of a directory, as one line that a terminal does not interpret: control characters, and
+ * those that change the direction of text, become visible symbols (U+2400 ff.).
+ */
+export const foreign = (text: string): string =>
+  text.replace(control, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\u2421';
+  });
+
+/** Returns a command as a person can enter it in a POSIX shell, whatever the words contain. */
+export const shellLine = (words: readonly string[]): string => words.map(shellWord).join(' ');
+
+function shellWord(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  // Only the value of an assignment may be quoted.
+  const [, start, text] = /^([A-Za-z_]\w*=)?(.*)$/s.exec(word) ?? [];
+  const isPlain = foreign(text) === text;
+  if (isPlain) return `${start ?? ''}'${text.replaceAll("'", "'\\''")}'`;
+  const escaped = [...text].map((character) => {
+    if (/['\\]/.test(character)) return `\\${character}`;
+    return foreign(character) === character
+      ? character
+      : [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
+  });
+  return `${start ?? ''}$'${escaped.join('')}'`;
 }
 
 /** Returns JSON in which such characters are escaped; it parses to the same value. */

@@ -48,7 +48,7 @@ function evaluateService(host: string, about: Output<'about'>, version: string, 
   if (missing)
     return fail(`${host} runs, but is not ready: ${missing}.`, "See the service's log; it recovers once that is available again.");
   if (majorOf(serviceVersion) !== majorOf(version)) {
-    const fix = `Use the same major version: npx emailauth@${/^\d+/.exec(serviceVersion)?.[0] ?? 'latest'}`;
+    const fix = `Install version ${/^\d+/.exec(serviceVersion)?.[0] ?? 'latest'} of this program, or upgrade the service.`;
     return fail(`${host} has version ${serviceVersion} and this program ${version}.`, fix);
   }
   return pass(`${host} answers: version ${serviceVersion}, ${about.mode} mode.`);

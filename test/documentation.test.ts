@@ -1,4 +1,4 @@
-import { access, readFile } from 'node:fs/promises';
+import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../contract/errors.ts';
@@ -148,6 +148,17 @@ describe('for people', () => {
   test.each(['nothing', 'overview', 'frameworks/none', 'quick-start/more'])('%s returns 404', async (slug) => {
     expect((await get(docPath(slug).replace(/\/email-auth$/, `/email-auth/${slug}`))).status).toBe(404);
   });
+});
+
+test('no text asks anyone to run or install a package of ours from a registry, whose names are not reserved', async () => {
+  const folders = ['docs/guide', 'docs/skill', 'dist/cli', 'dist/server', 'dist/templates'];
+  const files = (await Promise.all(folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })))).flat();
+  const paths = files.filter((file) => file.isFile() && !/\.map$/.test(file.name)).map((file) => join(file.parentPath, file.name));
+  const others = ['README.md', 'docs/cli.md', 'docs/operations.md', 'server/README.md'].map((path) => join(root, path));
+  const texts = await Promise.all([...paths, ...others].map(async (path) => [path, await readFile(path, 'utf8')] as const));
+  const asks =
+    /\b(?:npx|bunx|(?:npm|pnpm|yarn|bun) (?:i|install|add|exec|dlx|x|create))(?: +-[\w-]+(?:[ =]global)?)* +emailauth(?:-server)?\b/;
+  expect(texts.filter(([, text]) => asks.test(text)).map(([path]) => path)).toEqual([]);
 });
 
 describe('one source', () => {

@@ -6,7 +6,7 @@ import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
 import type { Caller } from '../settings.ts';
-import { type Terminal, textWidth, wrap } from '../terminal.ts';
+import { shellLine, type Terminal, textWidth, wrap } from '../terminal.ts';
 
 const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;
@@ -154,15 +154,16 @@ async function checkFromOutside(target: Target, service: string, options: CheckO
 async function checkCredentials(context: Context, isServiceUp: boolean): Promise<CheckResult> {
   const { fail, oneLine, runCheck, skip } = await import('../../diagnostics/check.ts');
   return runCheck({ id: 'credentials', name: 'Sign-in', signal: context.signal }, async () => {
-    const [credentials, host] = [await context.credentials(), await context.host()];
+    const [credentials, named] = [await context.credentials(), await context.settings.host()];
+    const host = named.value;
     const mode = fileMode(credentials.path);
     if (mode & 0o077) {
       const detail = `Other users of this machine can read ${credentials.path} (mode ${mode.toString(8)}).`;
-      return fail(detail, `chmod 600 ${credentials.path}`);
+      return fail(detail, shellLine(['chmod', '600', credentials.path]));
     }
     let caller: Caller | null;
     try {
-      caller = credentials.callerAt(host);
+      caller = credentials.callerAt(named);
     } catch (error) {
       if (error instanceof CommandError) return fail(oneLine(error.message), error.hint);
       throw error;

@@ -61,6 +61,7 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   ]);
   const { value: host, source } = await settings.host();
   const credentials = await context.credentials();
+  credentials.requireWritable();
   const previous = credentials.storedAt(host);
   if (previous) terminal.note(`You are signed in at ${host} as ${previous.email}. The new sign-in replaces that one.`);
   const email = await readAddress(context, options.email);
@@ -69,7 +70,7 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   let field: CodeField | null = null;
   // While the field is on the screen, details of calls are printed above it.
   const detail = (text: string) => (field && terminal.verbose ? field.note(text) : terminal.detail(text));
-  const client = openApi({ host, caller: null, terminal: { ...terminal, detail }, signal });
+  const client = openApi({ host, env: context.env, caller: null, terminal: { ...terminal, detail }, signal });
   const language = languageOf(await settings.get('language'));
   const attempts = new Attempts(client, { email, language, redirectUri: loopback.redirectUri });
   const done = new AbortController();

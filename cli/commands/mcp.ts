@@ -44,7 +44,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
       ? `Ask the person to run \`${await loginCommand(context, 'login')}\` in a terminal; it takes effect immediately.`
       : 'Call start_login with the address of the person you work for.',
   };
-  const client = await openClient(context, hints, async () => (await context.credentials()).callerAt(host));
+  const client = await openClient(context, hints, async () => (await context.credentials()).callerAt(await context.settings.host()));
   const checkWebsite = await openWebsiteChecks(client, host, { env: context.env, signsIn: !readOnly });
   const signIn = createSignIns(context, host, await openClient(context, hints, async () => null));
   const stdio = openStdio(process.stdin, process.stdout);
@@ -60,7 +60,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
         howToSignIn: hints.howToSignIn,
         checkWebsite,
         openApi: () =>
-          readOpenApi(host, signal).catch((error) => {
+          readOpenApi(host, context).catch((error) => {
             throw toModelError(error, hints);
           }),
         report: (error) => {
@@ -86,12 +86,12 @@ async function openClient(context: Context, hints: ErrorHints, callerOf: () => P
     import('../mcp/sign-ins.ts'),
     import('../../contract/endpoints.ts'),
   ]);
-  const { terminal, signal } = context;
+  const { env, terminal, signal } = context;
   const calls = (Object.keys(endpoints) as (keyof Client)[]).map((name) => [
     name,
     async (input: never, options?: { signal?: AbortSignal }) => {
       try {
-        const client = openApi({ host: hints.host, caller: await callerOf(), terminal, signal });
+        const client = openApi({ host: hints.host, env, caller: await callerOf(), terminal, signal });
         return await client[name](input, options);
       } catch (error) {
         throw toModelError(error, hints);

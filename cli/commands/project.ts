@@ -7,7 +7,7 @@ import type { CommandSpec, Context, Flags } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
 import type { RunningApp } from '../local-processes.ts';
-import { type Terminal, table } from '../terminal.ts';
+import { foreign, shellLine, type Terminal, table } from '../terminal.ts';
 import { commandRemedies, formatReport } from './doctor.ts';
 
 export const init: CommandSpec = {
@@ -19,7 +19,7 @@ export const init: CommandSpec = {
     'Reads the project, shows what it would write and change, and does it after you confirm: files, .env, the entry file and packages. Then it runs the build of the project, or starts the app until it listens; when that fails, everything is rolled back. It never overwrites a file of yours without --force. --undo removes what it wrote; files that you edited since keep your edits. What is needed for that is in $XDG_STATE_HOME/emailauth (~/.local/state/emailauth).',
   flags: {
     '--framework <id>': 'instead of the detected one',
-    '--domain <domain>': 'of the website; localhost during development',
+    '--domain <domain>': 'of the website; localhost during development, and where no prompt is possible',
     '--login-path <path>': 'where a sign-in starts (/login)',
     '--callback <path>': 'where visitors return to (/auth/callback)',
     '--language <code>': 'of the sign-in page',
@@ -115,7 +115,8 @@ export const tryCommand: CommandSpec = {
 
 /** @throws CommandError usage */
 function requireDirectory(path: string): string {
-  if (!existsSync(path) || !statSync(path).isDirectory()) throw usageError(`${path} is not a directory.`, 'Give the directory of the app.');
+  if (!existsSync(path) || !statSync(path).isDirectory())
+    throw usageError(`${foreign(path)} is not a directory.`, 'Give the directory of the app.');
   return realpathSync(path);
 }
 
@@ -144,7 +145,7 @@ async function findCommand({ env }: Context, root: string, { command, url }: Fla
   const found = findAppCommand(root, env);
   if (found) return found;
   const hint = 'Give it with --command, such as --command "npm run dev"; or start the app yourself and give its address with --url.';
-  throw usageError(`It is unknown how to start the app in ${root}.`, hint);
+  throw usageError(`It is unknown how to start the app in ${foreign(root)}.`, hint);
 }
 
 async function start(
@@ -153,9 +154,13 @@ async function start(
 ): Promise<RunningApp> {
   const { startApp } = await import('../local-processes.ts');
   const { run } = app.command;
-  terminal.note(`Starting the app: ${typeof run === 'string' ? run : run.join(' ').replace(/(?: --)? ?-?-?p?(?:ort)?[= ]?\{port\}/, '')}`);
+  terminal.note(`Starting the app: ${typeof run === 'string' ? run : withoutPort(run)}`);
   return startApp({ ...app, env, signal });
 }
+
+/** Returns a command for people, without the port. */
+const withoutPort = (run: readonly string[]) =>
+  shellLine(run.map((word) => word.replaceAll('{port}', '__PORT__'))).replace(/(?: --)? ?-?-?p?(?:ort)?[= ]?__PORT__/, '');
 
 type Place = Pick<Flags, 'loginPath' | 'page'> & { root: string; origin: string; service: string };
 

@@ -5,12 +5,12 @@ import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, describeFailure, EXIT, usageError } from '../exit.ts';
 import { promptHidden } from '../prompts.ts';
 import { hasCode } from '../sites.ts';
-import { TEXT_WIDTH, wrap } from '../terminal.ts';
+import { shellLine, TEXT_WIDTH, wrap } from '../terminal.ts';
 
 type Page = Output<'websiteEvents'>;
 type Event = Page['events'][number];
 
-/** Pause after a call that returned at once without events, and after a failure; doubled for each further failure, up to MAX_PAUSE_MS. */
+/** Between the starts of two calls, and after a failure; doubled for each further failure, up to MAX_PAUSE_MS. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 15_000;
 
@@ -57,8 +57,8 @@ async function follow(
       failures = 0;
       ({ cursor, more } = page);
       page.events.forEach(print);
-      const isEarly = page.events.length === 0 && !more && Date.now() - start < MIN_PAUSE_MS;
-      if (isEarly) await sleep(MIN_PAUSE_MS, undefined, { signal });
+      // The service may respond at once each time.
+      await sleep(Math.max(0, start + MIN_PAUSE_MS - Date.now()), undefined, { signal });
     } catch (error) {
       if (signal.aborted || !isTemporary(error)) throw error;
       if (failures === 0) note(context, `${describeFailure(error).message} Trying again.`);
@@ -87,7 +87,7 @@ async function parseSince(text: string): Promise<number> {
 
 function throwNotOwn(error: unknown, domain = ''): never {
   if (!hasCode(error, 'website_not_found')) throw error;
-  const hint = `No visitor can sign in at a domain that is not registered. See yours with \`emailauth sites list\`; add one with \`emailauth sites add ${domain}\`.`;
+  const hint = `No visitor can sign in at a domain that is not registered. See yours with \`emailauth sites list\`; add one with \`${shellLine(['emailauth', 'sites', 'add', domain])}\`.`;
   throw new CommandError(EXIT.notFound, 'website_not_found', `${domain} is not one of your websites or applications.`, hint, error);
 }
 
@@ -166,7 +166,7 @@ export const verify: CommandSpec = {
   async run(context, [given], { domain }) {
     const { terminal } = context;
     const token = await readToken(context, given);
-    const isSignedIn = (await context.credentials()).callerAt(await context.host()) !== null;
+    const isSignedIn = (await context.credentials()).callerAt(await context.settings.host()) !== null;
     const client = isSignedIn ? (await context.signedIn()).client : await context.anonymous();
     const result = await client.verifyTokenByPost({ token, domain });
     terminal.result(result, result.valid ? formatSignIn(result) : `Not valid. ${REASONS[result.reason]}`);

@@ -8,7 +8,7 @@ import { type Integration, render, renderWiring, type TemplateValues } from '../
 import type { Context, Flags } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
-import { paragraph, type Terminal } from '../terminal.ts';
+import { foreign, paragraph, shellLine, type Terminal } from '../terminal.ts';
 import { applyJob, type Check, checksFor, type Outcome } from './apply.ts';
 import { patchOf, requireWritable } from './files.ts';
 import { findPackages, type Packages } from './package-manager.ts';
@@ -69,7 +69,7 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
     return EXIT.ok;
   }
   const patch = changed.map(({ shown }) => patchOf(shown, terminal)).join('\n\n');
-  const planned = [...installs, ...(checks.length > 0 && packages.prepare ? [packages.prepare] : [])].map((command) => command.join(' '));
+  const planned = [...installs, ...(checks.length > 0 && packages.prepare ? [packages.prepare] : [])].map(shellLine);
   const announced = [...planned, ...checks.map(({ label }) => label)].map((command) => `Then run: ${command}`).join('\n');
   if (flags.dryRun) {
     terminal.result(resultOf(null), [patch, announced].filter(Boolean).join('\n\n'));
@@ -79,7 +79,10 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
   const changes = changed.map(({ change }) => change);
   requireWritable(root, changes);
   for (const text of [patch, announced, registration && paragraph(registration, terminal)]) if (text) terminal.note(`${text}\n`);
-  await requireConfirmation(terminal, `Write ${changes.length === 1 ? 'this file' : `these ${changes.length} files`} into ${root}?`);
+  await requireConfirmation(
+    terminal,
+    `Write ${changes.length === 1 ? 'this file' : `these ${changes.length} files`} into ${foreign(root)}?`,
+  );
   // Adding packages installs those of the project as well.
   const all = [...(checks.length > 0 && packages.prepare && installs.length === 0 ? [packages.prepare] : []), ...installs];
   const loadEnv = framework.loadEnv !== undefined;
@@ -168,7 +171,7 @@ function takenBy(path: string, { root, entries }: Project, { id }: Framework, { 
 async function selectLoginPath(terminal: Terminal, path: string, isTaken: (path: string) => string | null): Promise<string> {
   const file = isTaken(path);
   if (!file) return path;
-  const message = `${file} already serves ${path}.`;
+  const message = `${foreign(file)} already serves ${path}.`;
   if (!terminal.interactive) {
     const hint = `Give another path: \`--login-path ${path === SUGGESTED_PATH ? '/email-login' : SUGGESTED_PATH}\`.`;
     throw new CommandError(EXIT.conflict, 'conflict', `${message} Nothing was written.`, hint);
@@ -176,7 +179,7 @@ async function selectLoginPath(terminal: Terminal, path: string, isTaken: (path:
   const validate = (text: string) => {
     try {
       const other = isTaken(text.trim());
-      return other ? `${other} already serves it.` : undefined;
+      return other ? `${foreign(other)} already serves it.` : undefined;
     } catch (error) {
       return (error as Error).message;
     }
@@ -193,13 +196,13 @@ async function selectLoginPath(terminal: Terminal, path: string, isTaken: (path:
 /** Returns the commands that install packages and are left to the person. */
 function installCommands({ language }: Framework, { add }: Packages, left: readonly string[]): string[] {
   if (left.length === 0) return [];
-  if (add.length > 0) return add.map((command) => command.join(' '));
-  return [`${language === 'Python' ? 'pip install' : 'npm install'} ${left.join(' ')}`];
+  if (add.length > 0) return add.map(shellLine);
+  return [shellLine([...(language === 'Python' ? ['pip', 'install'] : ['npm', 'install']), ...left])];
 }
 
 function conflictError(conflicts: readonly Step[], terminal: Terminal): CommandError {
   for (const { shown } of conflicts) terminal.note(`${patchOf(shown, terminal)}\n`);
-  const paths = conflicts.map(({ change }) => change.path);
+  const paths = conflicts.map(({ change }) => foreign(change.path));
   const message = `These files exist with other contents: ${paths.join(', ')}. Nothing was written.`;
   return new CommandError(EXIT.conflict, 'conflict', message, 'Move them away, or overwrite them with --force.');
 }
@@ -236,7 +239,7 @@ type Report = {
 export function formatReport({ title, steps, verified, commands, next }: Report, { style }: Pick<Terminal, 'style'>): string {
   const lines = [title, ''];
   for (const { change, action } of steps)
-    lines.push(`  ${style(action === 'unchanged' ? 'dim' : 'green', action.padEnd(11))}  ${change.path}`);
+    lines.push(`  ${style(action === 'unchanged' ? 'dim' : 'green', action.padEnd(11))}  ${foreign(change.path)}`);
   if (verified) lines.push('', paragraph(`\`${verified}\` passed.`, { style }));
   if (commands.length > 0) lines.push('', style('bold', 'Run'), ...commands.map((command) => `  ${style('cyan', command)}`));
   lines.push('', style('bold', 'Next'), ...next.map((sentence) => paragraph(sentence, { style }, '  - ', '    ')));

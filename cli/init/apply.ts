@@ -6,6 +6,7 @@ import type { Framework } from '../../templates/framework.ts';
 import type { Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { type Ended, lastLines, type RunOptions, runProgram } from '../process-group.ts';
+import { shellLine } from '../terminal.ts';
 import { type Change, writeAll } from './files.ts';
 import { type CommandLine, findPython, type PackageManager } from './package-manager.ts';
 import { type Project, readText } from './project.ts';
@@ -103,7 +104,7 @@ class CheckFailure extends Error {
 }
 
 async function installPackages(context: Context, root: string, install: CommandLine): Promise<void> {
-  const label = install.join(' ');
+  const label = shellLine(install);
   context.terminal.progress(`Running ${label} …`);
   const ended = await runProgram(install, { cwd: root, timeoutMs: INSTALL_MS, ...runOptions(context) });
   context.terminal.progress('');
@@ -141,7 +142,7 @@ async function removeInstalled(context: Context, { root, manager }: Job, snapsho
   // It continues after Ctrl-C.
   const options = { ...runOptions(context), signal: new AbortController().signal };
   if (manager?.install && isLeft) {
-    context.terminal.progress(`Rolling back: running ${manager.install.join(' ')} …`);
+    context.terminal.progress(`Rolling back: running ${shellLine(manager.install)} …`);
     await runProgram(manager.install, { cwd: root, timeoutMs: INSTALL_MS, ...options });
     context.terminal.progress('');
   }
@@ -156,7 +157,8 @@ const runOptions = ({ env, signal, terminal }: Context) => ({
 
 function buildFailed({ check, ended }: CheckFailure, passesWithout: boolean): CommandError {
   const reason = lastLines(ended.output, SHOWN_LINES);
-  const message = `\`${check.label}\` fails with the integration; everything was rolled back.\n${reason}`;
+  const headline = passesWithout ? 'fails with the integration' : 'fails without the integration too';
+  const message = `\`${check.label}\` ${headline}; everything was rolled back.\n${reason}`;
   const hint = passesWithout
     ? 'It passes without the integration. --no-verify writes the files without running it.'
     : 'It fails without the integration too: correct that first. --no-verify writes the files without running it.';
@@ -209,7 +211,7 @@ export function checksFor(
   }
 }
 
-const check = (command: CommandLine, rest: Partial<Check> = {}): Check => ({ label: command.join(' '), command, ...rest });
+const check = (command: CommandLine, rest: Partial<Check> = {}): Check => ({ label: shellLine(command), command, ...rest });
 
 function checkNode({ root, manifest, entries }: Project, manager: PackageManager | null): Check[] {
   const scripts = manifest?.scripts ?? {};
@@ -219,7 +221,8 @@ function checkNode({ root, manifest, entries }: Project, manager: PackageManager
   const start = ['start', 'dev', 'serve'].find((name) => scripts[name]);
   if (start) return run(start, { untilItListens: true });
   const [entry] = entries;
-  if (entry && /\.[mc]?js$/.test(entry)) return [check([process.execPath, entry], { label: `node ${entry}`, untilItListens: true })];
+  if (entry && /\.[mc]?js$/.test(entry))
+    return [check([process.execPath, entry], { label: shellLine(['node', entry]), untilItListens: true })];
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   return existsSync(compiler) ? [check([process.execPath, compiler, '--noEmit'], { label: 'tsc --noEmit' })] : [];
 }

@@ -36,6 +36,10 @@ describe('reading a path', () => {
     expect(readExisting(root, 'linked/c/d.js').target).toBe(join(root, 'real/c/d.js'));
   });
 
+  test.each(['../a.js', 'a/../../b.js', '/etc/hosts'])('rejects %s', (path) => {
+    expect(() => readExisting(root, path)).toThrow(`${path} leads out of the project.`);
+  });
+
   test.each<[string, () => void, RegExp]>([
     ['a directory', () => mkdirSync(join(root, 'a/b'), { recursive: true }), /a\/b is a directory/],
     ['a file above', () => writeFileSync(join(root, 'a'), ''), /a is not a directory/],

@@ -12,10 +12,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { structuredPatch } from 'diff';
 import { CommandError, EXIT } from '../exit.ts';
-import type { Terminal } from '../terminal.ts';
+import { foreign, type Terminal } from '../terminal.ts';
 
 /** What exists at a path of a project. */
 export type Found = {
@@ -58,6 +58,7 @@ export function readExisting(root: string, path: string): Found {
 
 function followPath(root: string, path: string): Found {
   const segments = path.split('/');
+  if (isAbsolute(path) || segments.includes('..')) throw conflict(`${foreign(path)} leads out of the project.`);
   let at = root;
   for (const [i, segment] of segments.entries()) {
     const shown = segments.slice(0, i + 1).join('/');
@@ -81,11 +82,14 @@ function resolveLink(root: string, at: string, shown: string): string {
   } catch (cause) {
     throw conflict(`${shown} is a symbolic link to a missing file.`, cause);
   }
-  if (target !== root && !target.startsWith(root.endsWith(sep) ? root : root + sep)) {
+  if (target !== root && !isBelow(root, target)) {
     throw conflict(`${shown} is a symbolic link out of the project.`);
   }
   return target;
 }
+
+/** Whether a path is in a directory. Both are without symbolic links. */
+export const isBelow = (directory: string, path: string): boolean => path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 
 function kindOf(path: string): { isDirectory: boolean; isFile: boolean } {
   const state = statSync(path);
@@ -155,7 +159,7 @@ export function patchOf({ path, before, after, addition, replaced = [] }: ShownC
     before && addition !== undefined
       ? [...replaced.flatMap((line) => replacedLine(before, line)), ...appendedLines(before, addition)]
       : changedLines(before, after);
-  const head = [`--- ${before ? path : '/dev/null'}`, `+++ ${path}`].map((line) => style('bold', line));
+  const head = [`--- ${before ? foreign(path) : '/dev/null'}`, `+++ ${foreign(path)}`].map((line) => style('bold', line));
   return [...head, ...lines.map((line) => colorLine(withoutControls(line), style))].join('\n');
 }
 
@@ -185,11 +189,5 @@ function colorLine(line: string, style: Terminal['style']): string {
   return line.startsWith('@') || line.startsWith('\\') ? style('dim', line) : line;
 }
 
-/** Returns a line with its control characters, and those that change the direction of text, as visible symbols (U+2400 ff.). */
-function withoutControls(line: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced.
-  return line.replace(/\r$/, '').replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, (character) => {
-    const code = character.charCodeAt(0);
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\u2421';
-  });
-}
+/** Returns a line without the end of Windows, in which only tabs are left of its control characters. */
+const withoutControls = (line: string) => line.replace(/\r$/, '').split('\t').map(foreign).join('\t');

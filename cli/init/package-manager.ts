@@ -4,6 +4,7 @@ import { type Agent, detect, resolveCommand } from 'package-manager-detector';
 import { globSync } from 'tinyglobby';
 import { detectFrameworks } from '../../templates/detect.ts';
 import type { Framework } from '../../templates/framework.ts';
+import { isBelow } from './files.ts';
 import { type Project, readDetectionFiles, readManifest, readText } from './project.ts';
 
 /** The packages of an integration in one project. */
@@ -192,7 +193,7 @@ export function listWorkspaces(directory: string): Workspace[] {
   const manifests = globSync(patterns.map(manifestPattern), { cwd: directory, ignore: ['**/node_modules/**'], expandDirectories: false });
   return manifests
     .map((manifest) => dirname(manifest.split(sep).join('/')))
-    .filter((path) => path !== '.')
+    .filter((path) => path !== '.' && isBelow(realpathSync(directory), realpathSync(join(directory, path))))
     .sort()
     .map((path) => ({ path, frameworks: detectFrameworks(readDetectionFiles(join(directory, path))) }))
     .filter(({ frameworks }) => frameworks.length > 0);

@@ -4,6 +4,7 @@ import { isThisMachine } from '../../contract/rules.ts';
 import type { Framework } from '../../templates/framework.ts';
 import { findAppCommand } from '../app-sources.ts';
 import { mentions, nextFreePort, portInScript, portInSource, readsPort, readsPortAfterImports, replacePort, takesPort } from '../ports.ts';
+import { shellLine } from '../terminal.ts';
 import { valueIn } from './env-file.ts';
 import { findPackageManager } from './package-manager.ts';
 import { type Project, pathsOf, portFiles, readText } from './project.ts';
@@ -108,12 +109,13 @@ async function commandAt(
 ): Promise<string | null> {
   if (manifest && script) {
     const manager = await findPackageManager(root);
-    const run = [...(manager.run ?? ['npm', 'run']), script].join(' ').replace(/ run start$/, ' start');
+    const run = shellLine([...(manager.run ?? ['npm', 'run']), script]).replace(/ run start$/, ' start');
     if (!takesPort(manifest.scripts[script])) return `PORT=${port} ${run}`;
     return `${run}${manager.name === 'npm' ? ' --' : ''} --port ${port}`;
   }
   const run = existsSync(join(root, 'bin/rails')) ? ['bin/rails', 'server', '--port', '{port}'] : findAppCommand(root, env)?.run;
   if (!run || typeof run === 'string') return null;
-  const line = run.map((part) => (part === process.execPath ? 'node' : part.replace(`${root}/`, ''))).join(' ');
-  return line.includes('{port}') ? line.replaceAll('{port}', String(port)) : `PORT=${port} ${line}`;
+  const words = run.map((part) => (part === process.execPath ? 'node' : part.replace(`${root}/`, '')));
+  const hasPort = words.some((word) => word.includes('{port}'));
+  return shellLine([...(hasPort ? [] : [`PORT=${port}`]), ...words.map((word) => word.replaceAll('{port}', String(port)))]);
 }

@@ -102,6 +102,36 @@ test.each<[string, Record<string, string>, number | undefined]>([
   expect(readProject(root).port).toBe(port);
 });
 
+test.each<[string, () => void]>([
+  ['.. in a script', () => put({ 'site/package.json': json({ scripts: { start: 'node src/../../other/app.js' } }), 'site/src/x.js': '' })],
+  ['.. in a script without a directory', () => put({ 'site/package.json': json({ scripts: { dev: 'tsx watch x/../../other/app.js' } }) })],
+  ['.. in main', () => put({ 'site/package.json': json({ main: './../other/app.js' }) })],
+  ['an absolute path', () => put({ 'site/package.json': json({ scripts: { start: `node ${root}/other/app.js` } }) })],
+  [
+    'a link to a directory',
+    () => {
+      put({ 'site/package.json': json({ scripts: { start: 'node src/app.js' } }) });
+      symlinkSync('../other', join(root, 'site/src'));
+    },
+  ],
+  [
+    'a link to a file',
+    () => {
+      put({ 'site/package.json': '{}' });
+      symlinkSync('../other/app.js', join(root, 'site/app.js'));
+    },
+  ],
+])('a file outside the project is no entry: %s', (_, prepare) => {
+  put({ 'other/app.js': '' });
+  prepare();
+  expect(readProject(join(root, 'site')).entries).toEqual([]);
+});
+
+test('an entry is named by its shortest path', () => {
+  put({ 'package.json': json({ scripts: { start: 'node ./src/../lib/./run.js' } }), 'lib/run.js': '', 'src/x.js': '' });
+  expect(readProject(root).entries).toEqual(['lib/run.js']);
+});
+
 describe('the package manager', () => {
   test.each<[string, Record<string, string>, string[], string[]]>([
     ['npm without a lock file', {}, ['npm', 'i', '--no-audit', '--no-fund', 'x'], ['npm', 'run', 'build']],
@@ -170,6 +200,16 @@ describe('workspaces', () => {
     ]);
     expect(monorepoOf(join(root, 'apps/web'))).toBe(root);
     expect(monorepoOf(root)).toBe(root);
+  });
+
+  test('are within the monorepo', () => {
+    put({
+      'mono/package.json': json({ workspaces: ['../*', 'apps/*'] }),
+      'other/package.json': json({ dependencies: { express: '5' } }),
+      'mono/apps/web/package.json': json({ dependencies: { hono: '4' } }),
+    });
+    symlinkSync('../../other', join(root, 'mono/apps/linked'));
+    expect(listWorkspaces(join(root, 'mono')).map(({ path }) => path)).toEqual(['apps/web']);
   });
 
   test('are found below a symbolic link', () => {

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { extname, isAbsolute, join, posix } from 'node:path';
 import { globSync } from 'tinyglobby';
 import { detectionFiles } from '../../templates/detect.ts';
 import type { ProjectKind } from '../../templates/framework.ts';
 import { portInScript, portInSource } from '../ports.ts';
+import { isBelow } from './files.ts';
 
 /** The facts about a project that decide which integration fits. */
 export type Project = {
@@ -49,9 +50,13 @@ export function findEntries(root: string, manifest: Manifest | null): string[] {
     .flatMap(sourcesOf);
   const usual = ['', 'src/', 'server/', 'api/'].flatMap((directory) => ENTRY_NAMES.flatMap((name) => withExtensions(directory + name)));
   const candidates = [...named, ...usual, ...OTHER_ENTRIES.flatMap((path) => pathsOf(root, path))];
-  return [...new Set(candidates.map((path) => path.replace(/^\.\//, '')))].filter(
-    (path) => !path.startsWith('..') && isFile(join(root, path)),
-  );
+  return [...new Set(candidates.map((path) => posix.normalize(path)))].filter((path) => isFile(join(root, path)) && isInside(root, path));
+}
+
+/** Whether a file is in the project, wherever links and `..` in its path lead. */
+function isInside(root: string, path: string): boolean {
+  const relativeToRoot = !path.startsWith('../') && !isAbsolute(path);
+  return relativeToRoot && isBelow(realpathSync(root), realpathSync(join(root, path)));
 }
 
 /** Returns the paths in a command such as `node --env-file=.env ./bin/www` or `tsx watch src/index.ts`. */

@@ -7,7 +7,7 @@ import type { Framework } from '../../templates/framework.ts';
 import type { Context } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { promptChoice, promptText } from '../prompts.ts';
-import type { Terminal } from '../terminal.ts';
+import { foreign, shellLine, type Terminal } from '../terminal.ts';
 import { listWorkspaces, workspacePatterns } from './package-manager.ts';
 import { readDetectionFiles, readText } from './project.ts';
 
@@ -20,8 +20,8 @@ const SERVICE_TIMEOUT_MS = 5_000;
 export function requireDirectory(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   const hint = 'Give the directory of a project: `emailauth init <dir>`.';
-  if (!stats) throw usageError(`There is no directory ${path}.`, hint);
-  if (!stats.isDirectory()) throw usageError(`${path} is a file.`, hint);
+  if (!stats) throw usageError(`There is no directory ${foreign(path)}.`, hint);
+  if (!stats.isDirectory()) throw usageError(`${foreign(path)} is a file.`, hint);
   return realpathSync(path);
 }
 
@@ -63,21 +63,21 @@ export async function selectWorkspace(terminal: Terminal, root: string): Promise
   if (workspaces.length === 0) return root;
   const described = workspaces.map(({ path, frameworks: found }) => ({ path, names: found.map(({ name }) => name).join(', ') }));
   if (!terminal.interactive) {
-    const list = described.map(({ path, names }) => `${path} (${names})`).join(', ');
-    throw usageError(`This is a monorepo. Its workspaces are: ${list}.`, `Give one of them: \`emailauth init ${described[0].path}\`.`);
+    const list = described.map(({ path, names }) => `${foreign(path)} (${names})`).join(', ');
+    throw usageError(
+      `This is a monorepo. Its workspaces are: ${list}.`,
+      `Give one of them: \`${shellLine(['emailauth', 'init', described[0].path])}\`.`,
+    );
   }
   const choices = described.map(({ path, names }) => ({ value: path, label: path, hint: names }));
   const chosen = await promptChoice(terminal, { message: 'This is a monorepo. Which workspace is it for?', flag: '<dir>', choices });
   return realpathSync(join(root, chosen));
 }
 
-/** Prompts for the domain, and offers the caller's own. @throws CommandError usage where no prompt is possible */
+/** Prompts for the domain, and offers the caller's own; returns localhost where no prompt is possible. */
 export async function promptDomain(context: Context): Promise<string> {
   const { terminal } = context;
-  if (!terminal.interactive) {
-    const hint = `Give ${DOMAIN_FLAG}: a registered one, or localhost during development.`;
-    throw usageError(`${DOMAIN_FLAG} is missing. Cannot prompt here.`, hint);
-  }
+  if (!terminal.interactive) return 'localhost';
   const own = await listOwnDomains(context);
   const choices = [
     ...own.map((domain) => ({ value: domain, label: domain })),

@@ -54,6 +54,7 @@ export function createSignIns(context: Context, host: string, client: Client): S
         throw new ApiError(status, { error: message, code, hint });
       }
       await requireNoOtherAccount(context, host, email);
+      (await context.credentials()).requireWritable();
       const language = languageOf(await context.settings.get('language'));
       const loopback = await openLoopback(host, 'assistant');
       const attempts = new Attempts(client, { email, language, redirectUri: loopback.redirectUri });

@@ -175,7 +175,7 @@ describe('the service', () => {
     ['a redirect', () => serve((_, response) => response.writeHead(301, { Location: service.url }).end()), /redirects/, /--host/],
     ['no HTTP', openChatter, /does not speak HTTP/, /--host/],
     ['no TLS', async () => (await serve(() => {})).replace('http:', 'https:'), /does not speak TLS/, /TLS 1\.2/],
-    ['another major version', () => behind((about) => ({ ...about, version: '7.1.0' })), /has version 7\.1\.0/, /npx emailauth@7/],
+    ['another major version', () => behind((about) => ({ ...about, version: '7.1.0' })), /has version 7\.1\.0/, /Install version 7/],
   ])('with %s fails with the reason', async (_, host, detail, fix) => {
     const { of } = await diagnose([], { EMAILAUTH_HOST: await host() });
     expect(of('service')).toMatchObject({ ok: false, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) });

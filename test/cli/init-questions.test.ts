@@ -65,7 +65,6 @@ describe('the registration at the service', () => {
 });
 
 test.each<[string, string[], Record<string, string>, RegExp, RegExp]>([
-  ['no domain', [], projects.express, /--domain <domain> is missing/, /localhost/],
   ['no yes', ['--domain', 'localhost'], projects.express, /Cannot prompt here/, /--yes/],
   ['nothing that tells a framework', ['--domain', 'localhost'], {}, /No framework was detected/, /--framework <id>.*--list/],
   [
@@ -94,6 +93,17 @@ test.each<[string, string[], Record<string, string>, RegExp, RegExp]>([
   expect(ran.json().error).toEqual({ code: 'usage', message: expect.stringMatching(message), hint: expect.stringMatching(hint) });
   expect(await project.everything()).toEqual(files);
 });
+
+test.each([['--dry-run'], ['--dry-run', '--json'], ['--yes'], ['--yes', '--json']])(
+  'is for localhost without a terminal and a domain, with %s %s',
+  async (...flags) => {
+    await project.put(projects.express);
+    const ran = await init(flags);
+    expect([ran.exitCode, ran.stderr]).toEqual([0, expect.not.stringContaining('--domain')]);
+    if (!flags.includes('--json')) expect(ran.stdout).toContain('localhost');
+    else expect(ran.json().framework).toBe('express');
+  },
+);
 
 test('--list prints the catalog in any directory', async () => {
   const rows = frameworks.map(({ id, name, language }) => ({ id, name, language }));

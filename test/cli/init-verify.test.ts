@@ -186,6 +186,7 @@ describe('a project whose build fails', () => {
     await project.put(files);
     const ran = await init();
     expect([ran.exitCode, ran.json().error.code]).toEqual([1, 'build_failed']);
+    expect(ran.json().error.message).toContain('`npm run build` fails without the integration too; everything was rolled back.');
     expect(ran.json().error.hint).toContain('It fails without the integration too');
     expect(await project.files()).toEqual(files);
   });

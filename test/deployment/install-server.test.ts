@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -17,17 +19,21 @@ let version: string;
 let small: string;
 let data: string;
 beforeAll(async () => {
-  installed = await installCommand();
-  version = (await installed.run(['--version'])).stdout;
-  small = await packSmall('small', version);
+  version = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8')).version;
+  installed = await installCommand((directory) => packSmall('small', version, { directory }));
+  small = installed.serverPackage;
 });
 afterAll(() => installed?.close());
 beforeEach(async () => {
   data = join(installed.directory, `data-${Math.random().toString(36).slice(2)}`);
 });
 
-async function packSmall(name: string, version: string, manifest: object = {}): Promise<string> {
-  const directory = join(installed.directory, name);
+async function packSmall(
+  name: string,
+  version: string,
+  { directory: parent = installed?.directory, ...manifest }: { directory?: string; name?: string; description?: string } = {},
+): Promise<string> {
+  const directory = join(parent, name);
   const modules = join(directory, 'dist/server');
   await mkdir(join(modules, 'db'), { recursive: true });
   await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'emailauth-server', version, type: 'module', ...manifest }));
@@ -69,18 +75,46 @@ test('replaces an incomplete installation, and removes what an interrupted one l
   expect((await entries()).sort()).toEqual([`server-${version}`, `server-${version}.${process.pid}.other1`]);
 });
 
-test('rejects another version, another package and an unreachable registry, and leaves nothing behind', async () => {
-  const other = await packSmall('other-version', '99.0.0');
-  expect((await migrate({ EMAILAUTH_SERVER_PACKAGE: other })).error).toEqual({
-    code: 'install_failed',
-    message: `${other} has version 99.0.0.`,
-    hint: `This program needs emailauth-server ${version}.`,
-  });
-  const named = await packSmall('other-name', version, { name: 'something-else' });
-  expect((await migrate({ EMAILAUTH_SERVER_PACKAGE: named })).error.message).toBe(`${named} is not the package emailauth-server.`);
+test('installs nothing but the package of its release, and leaves nothing behind', async () => {
+  // The same name and version with other bytes; another version; another name.
+  const others = [
+    await packSmall('other-bytes', version, { description: 'Made by someone else' }),
+    await packSmall('other-version', '99.0.0'),
+    await packSmall('other-name', version, { name: 'something-else' }),
+  ];
+  for (const other of others) {
+    expect((await migrate({ EMAILAUTH_SERVER_PACKAGE: other })).error).toEqual({
+      code: 'install_failed',
+      message: `${other} is not the package of this release, and was not installed: its content has another hash.`,
+      hint: expect.stringContaining('EMAILAUTH_SERVER_PACKAGE'),
+    });
+  }
   // Nothing listens on port 1.
   const offline = await migrate({ EMAILAUTH_SERVER_PACKAGE: '', npm_config_registry: 'http://127.0.0.1:1' });
   expect([offline.exitCode, offline.error.message]).toEqual([1, expect.stringContaining('registry cannot be reached')]);
+  expect(await entries()).toEqual([]);
+});
+
+test('rejects a package that the registry has under the name of the service', async () => {
+  const squatted = await readFile(await packSmall('squatted', version, { description: 'Made by someone else' }));
+  const registry = createHttpServer((request, response) => {
+    const origin = `http://${request.headers.host}`;
+    if (request.url?.endsWith('.tgz')) return response.end(squatted);
+    if (request.url !== '/emailauth-server') return response.writeHead(404).end('{}');
+    const dist = {
+      tarball: `${origin}/emailauth-server.tgz`,
+      integrity: `sha512-${createHash('sha512').update(squatted).digest('base64')}`,
+    };
+    const versions = { [version]: { name: 'emailauth-server', version, dist } };
+    return response.end(JSON.stringify({ name: 'emailauth-server', 'dist-tags': { latest: version }, versions }));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void registry.close());
+  await once(registry, 'listening');
+  const { port } = registry.address() as AddressInfo;
+  const npm = { EMAILAUTH_SERVER_PACKAGE: '', npm_config_registry: `http://127.0.0.1:${port}`, npm_config_cache: join(data, 'cache') };
+  expect((await migrate(npm)).error).toMatchObject({ code: 'install_failed', message: expect.stringContaining('has another hash') });
+  const missing = await migrate({ ...npm, EMAILAUTH_SERVER_PACKAGE: 'emailauth-server-nowhere@1' });
+  expect(missing.error).toMatchObject({ code: 'install_failed', hint: expect.stringContaining('EMAILAUTH_SERVER_PACKAGE') });
   expect(await entries()).toEqual([]);
 });
 

@@ -23,14 +23,18 @@ export type Installed = {
   close(): Promise<void>;
 };
 
-/** Packs both packages of the built repository and installs the command, which needs no registry since it has no dependencies. */
-export async function installCommand(): Promise<Installed> {
+/**
+ * Packs both packages of the built repository and installs the command, which needs no registry since it has no dependencies.
+ * @param packServer makes another package with the service in a directory, and returns its path
+ */
+export async function installCommand(packServer?: (directory: string) => Promise<string>): Promise<Installed> {
   // macOS has a symbolic link in the path.
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'emailauth-package-'));
   // When root runs the tests, the embedded PostgreSQL in there runs as another user.
   await chmod(directory, 0o711);
-  const { packBoth } = await import(pathToFileURL(join(repository, 'cli/release.mjs')).href);
-  const [serverPackage, commandPackage] = packBoth(repository, directory);
+  const { packBoth, packCommand } = await import(pathToFileURL(join(repository, 'cli/release.mjs')).href);
+  const other = await packServer?.(directory);
+  const [serverPackage, commandPackage] = other ? [other, packCommand(repository, directory, other)] : packBoth(repository, directory);
   const prefix = join(directory, 'prefix');
   await mkdir(prefix);
   await execa('npm', ['install', '--global', '--prefix', prefix, '--offline', '--no-audit', '--no-fund', commandPackage], {
