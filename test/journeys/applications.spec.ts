@@ -68,6 +68,10 @@ test('signs a visitor in through the application by keyboard: the emailed link r
   await button('View Logs of Team notes').click();
   await dialog().getByText('No one has signed in through this application yet').waitFor();
   expect(await dialog().textContent()).toContain(clientId);
+  await inDialog('Copy authorize').click();
+  const curl = await copied(/^curl /);
+  const [, body] = /-d '(.*)'$/s.exec(curl) ?? [];
+  expect((await scene.service.client().post('/api/auth/authorize', JSON.parse(body))).status).toBe(200);
   await inDialog('Close').click();
 
   const program = scene.service.client();
