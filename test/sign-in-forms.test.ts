@@ -377,7 +377,7 @@ describe('a page that cannot sign in', () => {
     ['https://nobody.example:8443/', 'not_https'],
     ['https://Nobody.example/', 'not_plain'],
     ['https://user@nobody.example/', 'not_plain'],
-    ['javascript:alert(1)', 'not_https'],
+    ['javascript:alert(1)', 'not_plain'],
     ['nobody.example', 'not_absolute'],
     ['https://nobody.example/a b', 'characters'],
     ['https://nobody.example/?token=x', 'has_token'],

@@ -153,7 +153,7 @@ describe('a website', () => {
     const page = await context.newPage();
     await page.goto(url('/webservices/email-auth/register/success?domain=shop.example'));
     await page.getByText('On shop.example', { exact: true }).click();
-    await page.getByText('SITE_URL=https://shop.example').waitFor();
+    await page.getByText('SITE_URL=https://shop.example').first().waitFor();
     await page.getByRole('button', { name: 'Copy .env' }).click();
     await page.getByText('Copied to clipboard').waitFor();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('shop.example');

@@ -307,7 +307,7 @@ test('the Tab key follows the reading order of the landing page', async () => {
   const page = await open('/');
   await heading(page, 'Services');
   const names: (string | null)[] = [];
-  for (let stop = 0; stop < 14; stop++) {
+  for (let stop = 0; stop < 15; stop++) {
     await page.keyboard.press('Tab');
     names.push(await page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"));
   }
@@ -321,6 +321,7 @@ test('the Tab key follows the reading order of the landing page', async () => {
     'Get Started Free',
     'Connect With Email',
     'Learn More',
+    'try the demo',
     'Copy the prompt',
   ];
   for (const [index, name] of [...stops, /^Email Authentication/, 'Status', 'Terms', 'Privacy'].entries())

@@ -317,7 +317,7 @@ test('the menu of a website leads to its code, and a website of others is given 
   await page.reload();
   await act(domain, 'Set up');
   await page.getByText(`On ${domain}`, { exact: true }).click();
-  await page.getByText(`SITE_URL=https://${domain}`).waitFor();
+  await page.getByText(`SITE_URL=https://${domain}`).first().waitFor();
   await page.goBack();
   await page.getByRole('button', { name: `${domain} is not mine` }).click();
   await button('Give back').click();
