@@ -1,7 +1,7 @@
 // The protocol in code, step by step, for one domain.
 
 /** Redirects a visitor to the sign-in page, on the website's server. @param site the origin of the website */
-export const redirectSnippet = (origin: string, site: string) => `const state = crypto.randomUUID();
+export const redirectSnippet = (origin: string, domain: string, site = `https://${domain}`) => `const state = crypto.randomUUID();
 setCookie('login_state', state, { httpOnly: true, secure: ${site.startsWith('https:')}, sameSite: 'lax', maxAge: 900 });
 
 const forwardUrl = '${site}/auth/callback?state=' + state;

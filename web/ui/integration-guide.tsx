@@ -15,7 +15,7 @@ export function IntegrationGuide({ domain, compact = false }: { domain: string; 
   const { origin } = location;
   const place = useStore(selectedPlace);
   const shown = isLocalMode && place === 'here' ? LOCALHOST : domain;
-  const site = useIntegration(shown).data?.site ?? '';
+  const site = useIntegration(shown).data?.site;
   return (
     <div className={cx('grid min-w-0', compact ? 'gap-8' : 'gap-14')}>
       {isLocalMode && domain !== LOCALHOST && <PlacePicker domain={domain} place={place} />}
@@ -34,7 +34,7 @@ export function IntegrationGuide({ domain, compact = false }: { domain: string; 
         <ol className="grid gap-8">
           <Step number={1} title="Redirect users to the auth page">
             <p>They return to the forward_url, with a token.</p>
-            <CodeBlock label="login" code={redirectSnippet(origin, site)} />
+            <CodeBlock label="login" code={redirectSnippet(origin, shown, site)} />
           </Step>
           <Step number={2} title="Verify the token with a GET">
             <p>From your server, once: a token is valid for one hour and a single use.</p>

@@ -169,7 +169,7 @@ function ManualSteps({ domain }: { domain: string }) {
           <Code>language</Code>: en, lt, lv, uk or ru. The state inside the <Code>forward_url</Code> ties the return to this browser.
         </p>
         <CodeBlock label="page.html" code={linkSnippet} />
-        <CodeBlock label="/login" code={redirectSnippet(origin, `https://${domain}`)} />
+        <CodeBlock label="/login" code={redirectSnippet(origin, domain)} />
       </Step>
       <Step number={3} title="Handle the redirect">
         <p>
