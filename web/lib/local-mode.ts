@@ -1,7 +1,7 @@
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 
 // The service writes it into the page (server/pages/web-app.ts).
-const { local } = document.documentElement.dataset;
+const local = globalThis.document?.documentElement.dataset.local;
 
 /** Whether the service runs in local mode, which accepts this computer as a website without a registration. */
 export const isLocalMode = local !== undefined;
