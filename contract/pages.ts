@@ -36,7 +36,7 @@ export const pages = {
 } as const;
 
 /** The pages below that of a website, whose own page has its statistics. */
-export const WEBSITE_TABS = ['log', 'visitors', 'branding', 'team', 'settings', 'test'] as const;
+export const WEBSITE_TABS = ['setup', 'log', 'visitors', 'branding', 'team', 'settings', 'test'] as const;
 export type WebsiteTab = (typeof WEBSITE_TABS)[number];
 
 /** What the paths of the pages of websites begin with. */
@@ -50,6 +50,18 @@ export function isWebsitePage(path: string): boolean {
 }
 
 export type PageEntry = (typeof pages)[keyof typeof pages];
+
+/** The rules of a forward_url that it may break. */
+export type ForwardUrlRule =
+  | 'too_long'
+  | 'characters'
+  | 'not_absolute'
+  | 'not_plain'
+  | 'this_machine'
+  | 'not_https'
+  | 'not_domain'
+  | 'has_token'
+  | 'repeated';
 
 /** Id of the JSON data block in a sign-in page that contains a SignInBoot. */
 export const BOOT_ELEMENT = 'boot';
@@ -78,18 +90,25 @@ export type SignInBoot = {
      * instead of a forward_url.
      */
     | { kind: 'application'; name: string; host: string; displayHost: string; program?: 'here' | 'elsewhere'; interaction: string }
-    /** `back`: the origin of the forward_url, when a page may link to it. `max_age`, `require`: this parameter has a wrong value. */
+    /**
+     * `back`: the origin of the forward_url, when a page may link to it. `max_age`, `require`: this parameter has a wrong value.
+     * `rule`: the one that the forward_url breaks. `domain`: what the owner of the host can register.
+     */
     | {
         kind: 'unsupported';
         host: string;
         displayHost: string;
         reason: 'not_registered' | 'bad_forward_url' | 'max_age' | 'require';
         back: string | null;
+        rule?: ForwardUrlRule;
+        domain?: string;
       };
   /** On the pages of steps 1 and 2. */
   steps?: SignInSteps;
   /** On the same pages, unless passkeys cannot be used: a challenge in base64url; `known`: this browser has used a passkey. */
   passkey?: { challenge: string; rpId: string; known: boolean };
+  /** On the same pages where emails stay in the built-in inbox. */
+  inbox?: true;
   /** On the same pages where the Email Verification Protocol is on: what the browser's token has to be for. */
   verification?: { nonce: string };
   /** The visitor is signed in by the link of an email, and may add a passkey before going on to `url`. */

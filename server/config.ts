@@ -1,4 +1,4 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { RATE_LIMITS } from '../contract/limits.ts';
 import { isThisMachine } from '../contract/rules.ts';
@@ -275,19 +275,11 @@ function storageOf(values: Settings): StorageConfig {
   return {
     databaseUrl: values.DATABASE_URL ?? null,
     databaseDirectUrl: values.DATABASE_DIRECT_URL ?? null,
-    dataDir: values.DATA_DIR ?? defaultDataDir(),
+    dataDir: values.DATA_DIR ?? resolve('data'),
     bucket: complete
       ? { endpoint: S3_ENDPOINT, name: S3_BUCKET, region: S3_REGION, accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY }
       : null,
   };
-}
-
-/** @throws ConfigError when it is a link, which may have come with the files of somebody else */
-function defaultDataDir(): string {
-  const path = resolve('data');
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-    throw new ConfigError([`DATA_DIR is missing: ${JSON.stringify(path)} is a link; give the directory that the service shall use.`]);
-  return path;
 }
 
 function databaseFaults(env: Env): string[] {

@@ -121,7 +121,7 @@ function createPortal(
   });
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
-  const stats = new Stats({ database, uptime: () => status.uptimePercent() });
+  const stats = new Stats({ database, uptime: () => status.uptimePercent(), local: config.mode === 'local' });
   const logos = new Logos({ config, limits });
   return {
     uploads,

@@ -81,7 +81,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     const cookies = cookiesOf(response.req, response, cookieSettings);
     const passkey = passkeys.ofPage(cookies);
     const verification = page.steps.passkeyOnly ? undefined : emailVerification.ofPage(cookies);
-    webApp.sendSignIn(response, { ...page, ...(passkey && { passkey }), ...(verification && { verification }) }, status);
+    const added = { ...(inbox && { inbox: true as const }), ...(passkey && { passkey }), ...(verification && { verification }) };
+    webApp.sendSignIn(response, { ...page, ...added }, status);
   };
   const openId = createOpenId({
     config,

@@ -356,15 +356,51 @@ describe('the portal', () => {
     const exchange = { code: codeOf(mail), code_verifier: pkce.codeVerifier, client_id: 'emailauth_demo_client' };
     expect((await client.post('/api/auth/token', exchange)).status).toBe(200);
     expect(bootOf(await other.get(path)).link?.state).toBe('used');
-    for (const none of ['', '?code=nothing&state=x']) expect(bootOf(await other.get(`/auth/callback${none}`)).link).toBeUndefined();
+    for (const none of ['', '?code=nothing&state=x', '?state=x'])
+      for (const callback of ['/auth/callback', '/legacy-auth'])
+        expect(bootOf(await other.get(callback + none)).link?.state).toBe('invalid');
   });
 });
 
-test('a page for a domain that is not registered has the way back to its origin, and none for a bad forward_url', async () => {
-  const targetOf = async (forward_url: string) => bootOf(await service.client().get(`/auth${queryOf(forward_url)}`)).target;
-  expect(await targetOf('https://nobody.example/a?b#c')).toMatchObject({ reason: 'not_registered', back: 'https://nobody.example' });
-  expect(await targetOf('http://nobody.example/')).toMatchObject({ reason: 'bad_forward_url', back: null });
-  expect(await targetOf('javascript:alert(1)')).toMatchObject({ reason: 'bad_forward_url', back: null });
+describe('a page that cannot sign in', () => {
+  const targetOf = async (query: string) => bootOf(await service.client().get(`/auth${query}`)).target;
+
+  test.each([
+    ['https://nobody.example/a?b#c', 'https://nobody.example', 'nobody.example'],
+    ['https://app.bücher.example/', 'https://app.xn--bcher-kva.example', 'bücher.example'],
+  ])('has the way back from %s, and the domain that its owner can register', async (url, back, domain) => {
+    expect(await targetOf(queryOf(url))).toMatchObject({ reason: 'not_registered', back, domain });
+  });
+
+  test.each([
+    ['http://nobody.example/', 'not_https'],
+    ['https://nobody.example:8443/', 'not_https'],
+    ['https://Nobody.example/', 'not_plain'],
+    ['https://user@nobody.example/', 'not_plain'],
+    ['javascript:alert(1)', 'not_plain'],
+    ['nobody.example', 'not_absolute'],
+    ['https://nobody.example/a b', 'characters'],
+    ['https://nobody.example/?token=x', 'has_token'],
+    ['https://co.uk/', 'not_domain'],
+    ['https://192.0.2.1/', 'not_domain'],
+    [`https://nobody.example/${'a'.repeat(2048)}`, 'too_long'],
+  ])('names the rule that %s breaks, and no way back', async (url, rule) => {
+    expect(await targetOf(queryOf(url))).toMatchObject({ reason: 'bad_forward_url', rule, back: null });
+  });
+
+  test('names a forward_url that is given twice', async () => {
+    expect(await targetOf(`${queryOf(forwardUrl())}&forward_url=x`)).toMatchObject({ rule: 'repeated' });
+  });
+});
+
+test('an empty forward_url signs in to the portal, at each step and form', async () => {
+  const query = queryOf('');
+  expect(bootOf(await service.client().get(`/auth${query}`))).toMatchObject({ target: { kind: 'portal' }, steps: { step: 'address' } });
+  const { client, email, at, page, mail } = await begin(service.client(), freshAddress(), query);
+  expect(at).toBe('/auth?language=lt&step=code');
+  expect(bootOf(page)).toMatchObject({ target: { kind: 'portal' }, steps: { step: 'code', attempt: { email } } });
+  const response = await client.form(`/auth/code${query}`, { email, code: mail.code });
+  expect([response.status, new URL(String(response.headers.location), service.url).pathname]).toEqual([303, '/developer']);
 });
 
 test('an email that was requested by the API is shown at step 2 too', async () => {

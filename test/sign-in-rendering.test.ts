@@ -26,7 +26,8 @@ test.each([
   ['/domain-auth?language=lt', 'Prisijungimas prie „Email Auth“'],
   ['/auth?forward_url=https://unknown.example/', 'Authorization Not Supported'],
   ['/auth/link?t=x', 'This link does not work'],
-  ['/auth/callback', 'Confirm Sign In'],
+  ['/auth/callback', 'Missing authentication parameters'],
+  ['/auth?forward_url=', 'Sign in to Email Auth'],
   ['/oauth/interaction/aaaaaaaaaaaaaaaaaaaaa', 'This sign-in has expired'],
   ['/oauth/device', 'Connect a device'],
 ])('the response to %s contains the page', async (path, title) => {

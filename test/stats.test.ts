@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await stage.start();
   database = openDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
-  stats = new Stats({ database, uptime: async () => null });
+  stats = new Stats({ database, uptime: async () => null, local: false });
   // Postpones the job: the tests run the roll-up themselves.
   await stage.query("select graphile_worker.add_job('roll-up', job_key => 'roll-up', run_at => now() + interval '1 day')");
   ann = await signInDeveloper(stage, service);
@@ -454,6 +454,20 @@ describe('the roll-up', () => {
     for (const { client } of [ann, bob]) expect((await client.get('/readyz')).status).toBe(200);
     await other.ready();
     await other.stop();
+  });
+
+  test('count the sign-ins to this computer for every account in local mode only', async () => {
+    const owner = await signInDeveloper(stage, service);
+    const [{ id }] = await stage.query('select id from users where email = $1', [owner.email]);
+    const chartOf = async () => (await owner.client.get('/api/overview/logins?days=7')).json.total;
+    const inProduction = () => stats.overview({ id, email: owner.email } as Parameters<Stats['overview']>[0]);
+    const [{ totalLogins }, chart] = [await overviewOf(owner), await chartOf()];
+    await addRow('signed_in', { domain: 'localhost' });
+    expect([(await overviewOf(owner)).totalLogins, await chartOf()]).toEqual([totalLogins + 1, chart + 1]);
+    await rollUpNow();
+    await addRow('signed_in_again', { domain: 'localhost' });
+    expect([(await overviewOf(owner)).totalLogins, await chartOf()]).toEqual([totalLogins + 2, chart + 2]);
+    expect((await inProduction()).totalLogins).toBe(0);
   });
 
   test('reads the remaining rows by their number', async () => {

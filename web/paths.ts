@@ -30,6 +30,12 @@ export const paths = {
   privacy: '/privacy',
 } as const satisfies Record<string, keyof typeof pages>;
 
+/** The built-in inbox of local mode. */
+export const INBOX = '/dev/inbox';
+
+/** The demo shop of local mode. */
+export const DEMO = '/demo';
+
 /** The pages of the documentation, as a pattern: docs/pages.ts lists them, which only they load. */
 export const docPattern = `${paths.guide}/*`;
 

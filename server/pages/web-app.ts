@@ -39,9 +39,17 @@ export type WebApp = {
 };
 
 /** Returns the built web app with its pages in memory. @throws Error when it is not built */
-export function loadWebApp({ publicUrl, secure, evp }: Pick<Config, 'publicUrl' | 'secure' | 'evp'>): WebApp {
+export function loadWebApp({
+  publicUrl,
+  secure,
+  evp,
+  mode,
+  smtpUrl,
+}: Pick<Config, 'publicUrl' | 'secure' | 'evp' | 'mode' | 'smtpUrl'>): WebApp {
   const preloadsOf = fontPreloads(`${webRoot}assets`);
   const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), preloadsOf('en')) };
+  // For web/lib/local-mode.ts.
+  if (mode === 'local') html.portal = html.portal.replace('<html ', `<html data-local="${smtpUrl ? 'smtp' : 'inbox'}" `);
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
   const portal = describePages(html.portal, publicUrl, pagePreloads(webRoot));
   let documentOf: ReturnType<typeof signInDocument> | undefined;

@@ -10,7 +10,17 @@ import { type InvokeSettings, invoke, type Listener, type Served } from '../http
 import { requireOwnForm } from '../http/protection.ts';
 import { inAscii, queryOf, queryTextOf, readBody } from '../http/reading.ts';
 import { forgetRefusal, refusalOf } from '../signin/request.ts';
-import { baseOf, type PageQuery, type Posted, pageOfRefusal, pageQuery, prefersJson, SIGN_IN, type SignInPages } from './pages.ts';
+import {
+  baseOf,
+  type PageQuery,
+  type Posted,
+  pageOfRefusal,
+  pageQuery,
+  prefersJson,
+  SIGN_IN,
+  type SignInPages,
+  withoutEmptyUrl,
+} from './pages.ts';
 
 type Parts = {
   publicUrl: string;
@@ -77,7 +87,7 @@ export class SignInForms {
    * @throws Fault foreign_origin, and those of readBody
    */
   async #handle(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
-    const query = queryOf(request);
+    const query = withoutEmptyUrl(queryOf(request));
     const browser = this.#parts.browserRequestOf(request, response);
     const post = { request, response, browser, uid, query, language: languageOf(query.language), fields: {} };
     requireOwnForm(request, this.#parts.origins);
@@ -86,7 +96,7 @@ export class SignInForms {
 
   /** Redirects to the page of a form: a browser may open the address of the form after a refused post. */
   async #openPage(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
-    const query = queryOf(request);
+    const query = withoutEmptyUrl(queryOf(request));
     if (name === 'browser') {
       const { path } = await this.#parts.pages.readLink(query, this.#parts.browserRequestOf(request, response).cookies);
       return this.#redirect(response, path + searchOf(request));

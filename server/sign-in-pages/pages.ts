@@ -81,7 +81,7 @@ export class SignInPages {
   }
 
   async #readCallback({ code, language }: PageQuery, cookies: Pick<Cookies, 'get'>): Promise<SignInPage> {
-    const link = typeof code === 'string' ? await this.#parts.describePortalLink(code, cookies) : null;
+    const link = await this.#parts.describePortalLink(typeof code === 'string' ? code : '', cookies);
     const page: SignInPage = { language: languageOf(language), target: { kind: 'portal' }, ...(link && { link: link.link }) };
     const offered = offerConfirmation(page, cookies);
     return language === undefined ? offered : { ...offered, language: page.language };
@@ -104,7 +104,12 @@ export function pageOfRefusal({ interaction, forward_url, max_age, require, lang
 export const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${uid}` : SIGN_IN);
 
 /** Returns the query of a page. A NUL character becomes another control character: the page shows what is wrong with a forward_url. */
-const queryOfPage = (request: IncomingMessage): PageQuery => fieldsOf(queryTextOf(request).replaceAll('%00', '%01'));
+const queryOfPage = (request: IncomingMessage): PageQuery => withoutEmptyUrl(fieldsOf(queryTextOf(request).replaceAll('%00', '%01')));
+
+/** Returns the query of a page or of its form. A forward_url that is empty is not given: the page signs in to the portal. */
+export function withoutEmptyUrl({ forward_url, ...others }: PageQuery): PageQuery {
+  return forward_url ? { forward_url, ...others } : others;
+}
 
 /** The parameters of a page's URL. */
 export type PageQuery = ReturnType<typeof queryOf>;

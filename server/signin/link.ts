@@ -248,7 +248,7 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
 
 /**
  * Returns the page of the portal's link for a browser that cannot complete its sign-in, because the link has ended or another browser
- * began it; null for the browser that began it, and for a text that is not such a link. The link is not used.
+ * began it, or the text is not such a link; null for the browser that began it. The link is not used.
  * @param code the link secret, as the authorization code of the callback
  */
 export async function describePortalLink(
@@ -258,7 +258,7 @@ export async function describePortalLink(
 ): Promise<LinkPage | null> {
   const read = secrets.readLink(code);
   const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
-  if (found?.clientId !== WEB_CLIENT_ID) return null;
+  if (found?.clientId !== WEB_CLIENT_ID) return INVALID;
   const { language, status, email, session, recent } = found;
   const target = { kind: 'portal' } as const;
   if (session && digest(cookies.get('sid') ?? '').equals(session)) return describeSignedIn(found);

@@ -1,5 +1,5 @@
 import { Fault } from '../../contract/errors.ts';
-import type { SignInBoot } from '../../contract/pages.ts';
+import type { ForwardUrlRule, SignInBoot } from '../../contract/pages.ts';
 import { hasOwnScheme, isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
@@ -79,7 +79,7 @@ export class Targets {
     if (tested) return { kind: 'site', domain: tested, host: tested, audience: testAudience(tested), forwardUrl };
     const { host } = this.#read(forwardUrl);
     const domain = registrableOf(host);
-    if (!domain) throw new Fault('bad_forward_url', { message: 'The forward_url must be on a registered domain.', field: 'forward_url' });
+    if (!domain) throw badForwardUrl('not_domain');
     return { kind: 'site', domain, host, audience: audienceOf(host), forwardUrl };
   }
 
@@ -98,7 +98,9 @@ export class Targets {
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const host = hostOf(String(forwardUrl));
-      return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'bad_forward_url', back: null };
+      const broken = Array.isArray(forwardUrl) ? 'repeated' : checkForwardUrl(String(forwardUrl), this.#local);
+      const rule = typeof broken === 'string' ? broken : 'not_domain';
+      return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'bad_forward_url', back: null, rule };
     }
     if (target.kind === 'portal') return { kind: 'portal' };
     const { rows } = await this.#core.query<ShownWebsite>({
@@ -110,8 +112,10 @@ export class Targets {
     const { host, forwardUrl: url } = target;
     const wrong = typeof conditions === 'string' ? conditions : null;
     if (website && !wrong) return siteTarget(host, website);
-    const reason = website && wrong ? wrong : 'not_registered';
-    return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason, back: new URL(url).origin };
+    const unsupported = { kind: 'unsupported', host, displayHost: displayDomainOf(host), back: new URL(url).origin } as const;
+    return website && wrong
+      ? { ...unsupported, reason: wrong }
+      : { ...unsupported, reason: 'not_registered', domain: displayDomainOf(target.domain) };
   }
 
   /** @throws Fault bad_forward_url, which the owner of the domain sees as an event */
@@ -148,32 +152,48 @@ const MAX_BYTES = 2048;
 /** What a decoder has made of bytes that are not UTF-8 (Unicode §3.9). */
 const UNDECODABLE = '\ufffd';
 
+const RULES: Record<ForwardUrlRule, string> = {
+  too_long: 'The forward_url is longer than 2,048 bytes.',
+  characters: 'The forward_url contains a space, a backslash, a control character or invalid UTF-8.',
+  not_absolute: 'The forward_url is not an absolute URL.',
+  not_plain: 'The forward_url must begin with https://, the host in lower case, and no user info or default port.',
+  this_machine: 'The forward_url must be on a registered domain, not on this machine.',
+  not_https: 'The forward_url must use https on the default port.',
+  not_domain: 'The forward_url must be on a registered domain.',
+  has_token: 'The forward_url must not have a token parameter.',
+  repeated: 'The forward_url is given more than once.',
+};
+
+const badForwardUrl = (rule: ForwardUrlRule) => new Fault('bad_forward_url', { message: RULES[rule], field: 'forward_url' });
+
+/**
+ * Reads the forward_url of a website, as checkForwardUrl does.
+ * @throws Fault bad_forward_url, with the rule that it breaks
+ */
+export function readForwardUrl(text: string, local: boolean): { host: string; origin: string } {
+  const read = checkForwardUrl(text, local);
+  if (typeof read === 'string') throw badForwardUrl(read);
+  return read;
+}
+
 /**
  * Checks the forward_url of a website. The visitor is redirected to the URL as it was given, so its origin must already be
  * serialized as in the URL Standard; only the host may be written in Unicode.
  * @param local local mode: http and any port are allowed on loopback hosts
- * @returns the host, as A-label, and its origin
- * @throws Fault bad_forward_url, with the rule that it breaks
+ * @returns the host, as A-label, and its origin; or the rule that the URL breaks
  */
-export function readForwardUrl(text: string, local: boolean): { host: string; origin: string } {
-  const refuse = (message: string): never => {
-    throw new Fault('bad_forward_url', { message, field: 'forward_url' });
-  };
-  if (Buffer.byteLength(text) > MAX_BYTES) refuse('The forward_url is longer than 2,048 bytes.');
-  if (FORBIDDEN.test(text) || /%00/.test(text)) refuse('The forward_url contains a space, a backslash or a control character.');
-  if (text.includes(UNDECODABLE)) refuse('The forward_url contains characters that are not valid UTF-8.');
-  if (!URL.canParse(text)) return refuse('The forward_url is not an absolute URL.');
+function checkForwardUrl(text: string, local: boolean): { host: string; origin: string } | ForwardUrlRule {
+  if (Buffer.byteLength(text) > MAX_BYTES) return 'too_long';
+  if (FORBIDDEN.test(text) || /%00/.test(text) || text.includes(UNDECODABLE)) return 'characters';
+  if (!URL.canParse(text)) return 'not_absolute';
   const url = new URL(text);
   const { origin } = splitUrl(text);
-  if (origin !== url.origin && origin.normalize() !== displayOriginOf(url)) {
-    refuse('The forward_url must begin with https://, the host in lower case, and no user info or default port.');
-  }
+  if (origin !== url.origin && origin.normalize() !== displayOriginOf(url)) return 'not_plain';
   const loopback = isLoopbackRedirectHost(url.hostname);
-  if (loopback && !local) refuse('The forward_url must be on a registered domain, not on this machine.');
-  if (!loopback && (url.protocol !== 'https:' || url.port !== '')) refuse('The forward_url must use https on the default port.');
-  if (loopback && url.protocol !== 'http:' && url.protocol !== 'https:') refuse('The forward_url must use http or https.');
-  if (!loopback && normalHost(url.hostname) !== url.hostname) refuse('The forward_url must name a host by its domain.');
-  if (hasToken(text)) refuse('The forward_url must not have a token parameter.');
+  if (loopback && !local) return 'this_machine';
+  if (loopback ? url.protocol !== 'http:' && url.protocol !== 'https:' : url.protocol !== 'https:' || url.port !== '') return 'not_https';
+  if (!loopback && normalHost(url.hostname) !== url.hostname) return 'not_domain';
+  if (hasToken(text)) return 'has_token';
   return { host: url.hostname, origin: url.origin };
 }
 

@@ -10,6 +10,7 @@ import {
   addToTotals,
   COUNTED,
   countActiveApplications,
+  countedFor,
   countWriters,
   DAY_OF_ROW,
   findNewestRow,
@@ -31,6 +32,8 @@ type Parts = {
   database: Pick<Database, 'core' | 'reader' | 'replica' | 'orm'>;
   /** Returns the availability of the service in percent, null while there is not enough data. */
   uptime: () => Promise<number | null>;
+  /** Local mode: sign-ins to this computer count for every account. */
+  local: boolean;
 };
 
 /**
@@ -69,7 +72,7 @@ export class Stats {
   async overview(account: Account): Promise<Output<'overview'>> {
     const { core, reader } = this.#parts.database;
     const [{ totalLogins, apiRequests }, activeApplications, uptimePercent] = await Promise.all([
-      readOverview(reader, account),
+      readOverview(reader, account, this.#parts.local),
       countActiveApplications(core, account.id),
       this.#parts.uptime(),
     ]);
@@ -78,7 +81,7 @@ export class Stats {
 
   /** Returns the sign-ins to the account's websites and applications per day. @param days how many days, up to today */
   loginsOf(account: Account, days: number): Promise<Output<'accountLogins'>> {
-    return readAccountLogins(this.#parts.database.reader, account, days);
+    return readAccountLogins(this.#parts.database.reader, account, days, this.#parts.local);
   }
 
   /** Returns all sign-ins of the service, newest day first, including days without any. */
@@ -99,12 +102,13 @@ export function statsRoutes(stats: Stats): Served[] {
 }
 
 /**
- * The sign-ins per day of the account with the address $1 and the id $2 in $3 days up to today, their total, and that of the $3 days
+ * Returns the sign-ins per day, as SQL, of the account with the address $1 and the id $2 in $3 days up to today, their total, and that of the $3 days
  * before. `complete`: whether the account had a website or an application during all of those.
+ * @param localhost with the sign-ins to this computer
  */
-export const ACCOUNT_LOGINS = `
+const accountLoginsWith = (localhost: boolean) => `
 with application as materialized (select client_id, created_at from applications where user_id = $2),
-registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
+registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${countedFor(localhost)}),
 new_row as materialized (
   select at, ${DAY_OF_ROW} as day, action, domain, client_id, string_to_array(${OPENID_HOST}, '.') as labels from audit_log
   where ${IS_NEW} and action in ('signed_in', ${WITHOUT_EMAIL}, 'application_signed_in')
@@ -132,12 +136,21 @@ select
   coalesce((select min(at) from (select since as at from registered union all select created_at from application) begun)
     < (${TODAY} - 2 * $3::integer + 1)::timestamp at time zone 'UTC', false) as complete`;
 
+export const ACCOUNT_LOGINS = accountLoginsWith(false);
+const LOCAL_ACCOUNT_LOGINS = accountLoginsWith(true);
+
 type Logins = Pick<Output<'accountLogins'>, 'days' | 'total'> & { previous: number; complete: boolean };
 
-/** Reads the sign-ins of an account. @param days how many days, up to today */
-async function readAccountLogins(reader: Reader, account: { id: string; email: string }, days: number): Promise<Output<'accountLogins'>> {
+/** Reads the sign-ins of an account. @param days how many days, up to today @param localhost with those to this computer */
+async function readAccountLogins(
+  reader: Reader,
+  account: { id: string; email: string },
+  days: number,
+  localhost: boolean,
+): Promise<Output<'accountLogins'>> {
   const values = [account.email, account.id, days];
-  const { rows } = await reader.query<Logins>({ name: 'stats-account-logins', text: ACCOUNT_LOGINS, values });
+  const text = localhost ? LOCAL_ACCOUNT_LOGINS : ACCOUNT_LOGINS;
+  const { rows } = await reader.query<Logins>({ name: 'stats-account-logins', text, values });
   const { previous, complete, ...logins } = rows[0];
   return { ...logins, previousTotal: complete ? previous : null };
 }

@@ -3,6 +3,7 @@ import { STATS_DAYS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { WITHOUT_EMAIL } from '../visitors/visits.ts';
+import { LOCALHOST } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /**
@@ -146,9 +147,13 @@ left join daily_logins totals on totals.day = given.day
 left join new_row on new_row.day = given.day
 order by given.day desc`;
 
-/** Returns the websites of the address $1 that meet a condition on `w`, with their rows that the totals do not include. */
-const ownWebsites = (condition: string) => `
-registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')} and ${condition}),
+/** Returns the SQL condition that the sign-ins to a website `w` are those of the address $1. @param localhost also those to this computer, which no one owns */
+export const countedFor = (localhost: boolean) =>
+  localhost ? `(${managedBy('w', '$1')} or w.domain = '${LOCALHOST}')` : managedBy('w', '$1');
+
+/** Returns the websites that meet a condition on `w`, with their rows that the totals do not include. */
+const websitesWith = (condition: string) => `
+registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${condition}),
 new_row as materialized (
   select at, action, domain, seconds, ${OPENID_HOST} as host from audit_log
   where ${IS_NEW} and ${COUNTED} and (domain = any(array(select domain from registered)) or client_id like 'https://%')
@@ -167,7 +172,7 @@ website_new as materialized (
 
 /** The statistics of the websites of the address $1; $2: only of these ids, or null. The median is a measured time: of two in the middle, the lower one. */
 export const WEBSITE_STATS = `
-with ${ownWebsites('($2::uuid[] is null or w.id = any($2))')},
+with ${websitesWith(`${countedFor(false)} and ($2::uuid[] is null or w.id = any($2))`)},
 parts as (
   select website, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
   union all
@@ -197,10 +202,10 @@ select registered.id, coalesce(sent, 0)::float8 as sent, coalesce(opened, 0)::fl
 from registered left join totals on totals.website = registered.id left join median on median.website = registered.id
 order by registered.id`;
 
-/** The overview of the account with the address $1 and the id $2. */
-export const OVERVIEW = `
+/** Returns the overview of the account with the address $1 and the id $2, as SQL. @param localhost with the sign-ins to this computer */
+const overviewWith = (localhost: boolean) => `
 with application as materialized (select client_id from applications where user_id = $2),
-${ownWebsites('true')},
+${websitesWith(countedFor(localhost))},
 application_late as (
   select count(*) as logins from audit_log
   where ${IS_NEW} and client_id = any(array(select client_id from application))
@@ -212,6 +217,9 @@ select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_site
     + (select logins from application_late))::float8 as "totalLogins",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8
     as "apiRequests"`;
+
+export const OVERVIEW = overviewWith(false);
+const LOCAL_OVERVIEW = overviewWith(true);
 
 // The statements run with settings that make the planner use the indexes: those of the core's pool, or of ReadReplica.
 
@@ -232,12 +240,13 @@ export async function readWebsiteIds(core: pg.Pool, email: string): Promise<stri
   return (await core.query<{ id: string }>({ name: 'stats-ids', text, values: [email] })).rows.map(({ id }) => id);
 }
 
-/** Reads how many sign-ins and API calls an account had. */
+/** Reads how many sign-ins and API calls an account had. @param localhost with the sign-ins to this computer */
 export async function readOverview(
   reader: Reader,
   account: { id: string; email: string },
+  localhost: boolean,
 ): Promise<Omit<Output<'overview'>, 'uptimePercent' | 'activeApplications'>> {
-  const query = { name: 'stats-overview', text: OVERVIEW, values: [account.email, account.id] };
+  const query = { name: 'stats-overview', text: localhost ? LOCAL_OVERVIEW : OVERVIEW, values: [account.email, account.id] };
   return (await reader.query<{ totalLogins: number; apiRequests: number }>(query)).rows[0];
 }
 

@@ -49,7 +49,8 @@ describe('a developer signs in to the portal', () => {
     const { page, email, mail } = await begin(language);
     const other = await newPage();
     await other.goto(mail.link);
-    await heading(other, text(language, 'callback_missing'));
+    await heading(other, text(language, 'oidc_link_title'));
+    await other.getByText(text(language, 'callback_other_browser')).waitFor();
     await page.getByLabel(text(language, 'code_label')).fill(mail.code);
     await page.waitForURL(url('/developer'));
     await page.getByRole('button', { name: email }).waitFor();
@@ -151,7 +152,9 @@ describe('a website', () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
     const page = await context.newPage();
     await page.goto(url('/webservices/email-auth/register/success?domain=shop.example'));
-    await page.getByRole('button', { name: /copy/i }).first().click();
+    await page.getByText('On shop.example', { exact: true }).click();
+    await page.getByText('SITE_URL=https://shop.example').first().waitFor();
+    await page.getByRole('button', { name: 'Copy .env' }).click();
     await page.getByText('Copied to clipboard').waitFor();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('shop.example');
   });
@@ -171,11 +174,16 @@ describe('a website', () => {
     await dialog.getByLabel('Domain').fill(first);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Website added successfully').waitFor();
+    await page.waitForURL(`**/dashboard/websites/${first}/setup`);
     await heading(page, first);
+    await page.getByRole('tab', { name: 'auth.js' }).waitFor();
+    await page.getByRole('link', { name: 'Websites' }).last().click();
 
     await page.getByRole('button', { name: `Edit ${first}` }).click();
     await dialog.getByLabel('Domain').fill(second);
     await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText(`When the website moves, this ends at once for ${first}:`).waitFor();
+    await dialog.getByRole('button', { name: 'Move website' }).click();
     await page.getByText('Website updated successfully').waitFor();
     await heading(page, second);
 

@@ -26,7 +26,10 @@ async function addWebsite(page: Page, domain: string): Promise<void> {
   await page.getByRole('button', { name: 'Add Your First Website' }).click();
   await page.getByLabel('Domain').fill(domain);
   await page.getByRole('button', { name: 'Save' }).click();
+  await page.waitForURL(url(`/dashboard/websites/${domain}/setup`));
   await heading(page, domain);
+  await page.goBack();
+  await heading(page, 'Email Authentication Service');
 }
 
 test('guides a new developer to the first sign-in and counts it', async () => {

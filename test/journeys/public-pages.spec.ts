@@ -166,16 +166,21 @@ describe('the registration', () => {
   test('shows the steps for the typed domain, also on the success page', async () => {
     const [page, domain] = [await open(REGISTER), freshDomain()];
     const code = page.getByRole('tabpanel');
+    await expect.poll(() => code.textContent()).toContain("'http://localhost:");
+    await page.getByText('On example.com', { exact: true }).click();
     await expect.poll(() => code.textContent()).toContain("'https://example.com'");
     await page.getByLabel('Domain').fill(domain);
     await expect.poll(() => code.textContent()).toContain(`'https://${domain}'`);
     await page.getByRole('group', { name: 'Framework' }).getByText('FastAPI', { exact: true }).click();
     await page.getByText('prompt for FastAPI', { exact: true }).waitFor();
-    await page.getByLabel('Email Address').fill(freshAddress('owner'));
+    const owner = freshAddress('owner');
+    await page.getByLabel('Email Address').fill(owner);
     await page.keyboard.press('Enter');
     await page.getByText('Redirecting to setup instructions...').waitFor();
     await heading(page, 'Registration Successful!');
     await expect.poll(() => at(page)).toBe(SUCCESS);
+    await page.getByText(owner, { exact: true }).waitFor();
+    expect(page.url()).not.toContain(owner);
     // The choice is kept across pages.
     await page.getByRole('tab', { name: 'email_login.py' }).waitFor();
     for (const [button, text] of [
@@ -224,10 +229,29 @@ describe('the registration', () => {
     await heading(page, 'Registration Successful!');
   });
 
+  test('of this computer is not needed, and leads to its code with all settings and a secret', async () => {
+    const page = await open(`${REGISTER}?domain=shop.example`);
+    await expect.poll(() => page.getByLabel('Domain').inputValue()).toBe('shop.example');
+    for (const name of ['localhost', 'http://127.0.0.1:5173/login', '[::1]:8080']) {
+      await page.getByLabel('Domain').fill(name);
+      await page.getByText('localhost needs no registration').waitFor();
+    }
+    await submit(page);
+    await heading(page, 'Set up your app');
+    await page.getByRole('button', { name: 'Copy .env' }).click();
+    await expect
+      .poll(() => copied(page))
+      .toMatch(new RegExp(`^SESSION_SECRET=[0-9a-f]{64}\\nSITE_URL=http://localhost:\\d+\\nEMAILAUTH_URL=${scene.service.url}$`));
+    await page.getByRole('button', { name: 'Copy login' }).click();
+    await expect.poll(() => copied(page)).toContain("'http://localhost:");
+    expect(await copied(page)).toContain('secure: false');
+  });
+
   test('has a success page that shows an example without a domain in its URL', async () => {
     for (const address of [SUCCESS, `${SUCCESS}?domain=%27%3B%3Cscript%3E`]) {
       const page = await open(address);
       await heading(page, 'Set up your site');
+      await page.getByText('On example.com', { exact: true }).click();
       await expect.poll(() => page.getByRole('tabpanel').textContent()).toContain("'https://example.com'");
       expect(await hrefOf(page, 'Register yours')).toBe(REGISTER);
     }
@@ -283,7 +307,7 @@ test('the Tab key follows the reading order of the landing page', async () => {
   const page = await open('/');
   await heading(page, 'Services');
   const names: (string | null)[] = [];
-  for (let stop = 0; stop < 14; stop++) {
+  for (let stop = 0; stop < 15; stop++) {
     await page.keyboard.press('Tab');
     names.push(await page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"));
   }
@@ -297,6 +321,7 @@ test('the Tab key follows the reading order of the landing page', async () => {
     'Get Started Free',
     'Connect With Email',
     'Learn More',
+    'try the demo',
     'Copy the prompt',
   ];
   for (const [index, name] of [...stops, /^Email Authentication/, 'Status', 'Terms', 'Privacy'].entries())

@@ -55,6 +55,37 @@ describe('step 2', () => {
       .waitFor();
   });
 
+  test('has the focus in the code field of a computer, and takes a code that is pasted anywhere', async () => {
+    const { page, email, mail } = await begin();
+    const field = page.getByLabel(text('en', 'code_label'));
+    const focused = () => field.and(page.locator(':focus')).count();
+    await expect.poll(focused).toBe(1);
+    await page.reload();
+    await expect.poll(focused).toBe(1);
+    await page.getByRole('heading', { name: text('en', 'check_email') }).click();
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', 'Code: ${mail.code}');
+      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+    }`);
+    await welcomed(page, email);
+  });
+
+  test.each([
+    ['to a website', false],
+    ['to the portal', true],
+  ])('says after the back button that the person is signed in, with the way on (%s)', async (_, portal) => {
+    const { page, mail } = await begin(portal ? { url: `${scene.service.url}/auth`, portal } : {});
+    await enterCode(page, mail.code);
+    await page.waitForURL(portal ? `${scene.service.url}/developer` : `${scene.shop.url}/**`);
+    await page.goBack();
+    await page.getByText(text('en', 'link_done'), { exact: true }).waitFor();
+    expect(await page.getByText(text('en', 'opened_title')).count()).toBe(0);
+    const host = new URL(scene.shop.url).hostname;
+    await page.getByRole('link', { name: portal ? text('en', 'continue_to_portal') : text('en', 'leaving_link_host', { host }) }).click();
+    await page.waitForURL(portal ? `${scene.service.url}/developer` : `${scene.shop.url}/**`);
+  });
+
   test('begins again with a notice in a browser without an attempt', async () => {
     const { page } = await begin();
     const other = await (await scene.newBrowser()).newPage();
@@ -188,8 +219,11 @@ test('a page that is not supported leads back to the website', async () => {
     'https://nobody-registered.example',
     'noopener noreferrer',
   ]);
+  await page.getByRole('link', { name: text('en', 'register_domain', { domain: 'nobody-registered.example' }) }).click();
+  await expect.poll(() => page.getByLabel('Domain').inputValue()).toBe('nobody-registered.example');
   await page.goto(`${scene.shop.url}/`);
   await open('http://nobody-registered.example/');
+  await page.getByText(text('en', 'forward_url_not_https')).waitFor();
   await page.getByRole('button', { name: text('en', 'go_back') }).click();
   await page.waitForURL(`${scene.shop.url}/`);
 });

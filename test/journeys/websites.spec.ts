@@ -55,7 +55,15 @@ async function add(domain: string, icon?: Buffer) {
     await said('Icon uploaded');
   }
   await button('Save').click();
+  await added(domain);
+}
+
+/** Waits for the page on which adding a website ends, and returns to the list. */
+async function added(domain: string) {
   await said('Website added successfully', page);
+  await page.waitForURL(`**/dashboard/websites/${domain}/setup`);
+  await page.getByRole('tabpanel').waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Websites', exact: true }).click();
   await heading(page, domain);
 }
 
@@ -86,8 +94,7 @@ describe('an icon', () => {
     await said('Icon uploaded');
     await dialog.getByRole('img', { name: 'The icon' }).waitFor();
     await button('Save').click();
-    await said('Website added successfully', page);
-    await heading(page, domain);
+    await added(domain);
     await expect.poll(() => pictureIn(row(domain))).toBe(40);
 
     // Others could register the domain and show the icon of its owner.
@@ -203,6 +210,8 @@ test('a form that the service rejects keeps its input and works by keyboard', as
   await page.keyboard.press('Control+A');
   await page.keyboard.type(taken);
   await page.keyboard.press('Enter');
+  await dialog.getByText(`When the website moves, this ends at once for ${mine}:`).waitFor();
+  await page.keyboard.press('Enter');
   await said('Failed to update website');
   await dialog.getByRole('alert').getByText('This domain is already registered.').waitFor();
   expect(await dialog.getByLabel('Domain').inputValue()).toBe(taken);
@@ -236,8 +245,8 @@ test('the test of a sign-in accepts only URLs of the website, has languages, and
   expect(await visit.locator('html').getAttribute('lang')).toBe('lt');
   await visit.close();
   await dialog.getByRole('link', { name: /three steps/ }).click();
-  await heading(page, 'Registration Successful!');
-  await expect.poll(() => page.url()).toContain(domain);
+  await page.waitForURL(`**/dashboard/websites/${domain}/setup`);
+  await heading(page, domain);
 });
 
 test('a website is an OpenID Connect client: its dialog copies issuer and client ID', async () => {
@@ -300,6 +309,29 @@ test('deleting a website requires its domain', async () => {
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: domain, exact: true }).waitFor({ state: 'detached' });
   expect((await scene.service.client().get(`/api/websites/domain/${domain}`)).status).toBe(404);
+});
+
+test('the menu of a website leads to its code, and a website of others is given back after its domain was typed', async () => {
+  const domain = freshDomain();
+  await scene.service.client().post('/api/websites/register', { domain, email });
+  await page.reload();
+  await act(domain, 'Set up');
+  await page.getByText(`On ${domain}`, { exact: true }).click();
+  await page.getByText(`SITE_URL=https://${domain}`).first().waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: `${domain} is not mine` }).click();
+  await button('Give back').click();
+  await dialog.getByLabel(`Type ${domain} to confirm`).fill(domain);
+  await button('Give back').click();
+  await said('Website given back');
+  await page.getByRole('heading', { name: domain, exact: true }).waitFor({ state: 'detached' });
+});
+
+test('this computer needs no website: adding it leads to its code', async () => {
+  await page.getByRole('button', { name: 'Add New Website' }).click();
+  await dialog.getByLabel('Domain').fill('localhost:5173');
+  await dialog.getByRole('link', { name: 'continue to the code' }).click();
+  await heading(page, 'Set up your app');
 });
 
 test('adding one’s own domain again links to it instead of offering to claim it', async () => {

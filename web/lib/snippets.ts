@@ -1,11 +1,14 @@
 // The protocol in code, step by step, for one domain.
 
-/** Redirects a visitor to the sign-in page, on the website's server. */
-export const redirectSnippet = (origin: string, domain: string) => `const state = crypto.randomUUID();
-setCookie('__Host-login_state', state, { path: '/', httpOnly: true, secure: true, sameSite: 'lax', maxAge: 3600 });
+/** Redirects a visitor to the sign-in page, on the website's server. @param site the origin of the website */
+export function redirectSnippet(origin: string, domain: string, site = `https://${domain}`): string {
+  const isSecure = site.startsWith('https:');
+  return `const state = crypto.randomUUID();
+setCookie('${isSecure ? '__Host-' : ''}login_state', state, { path: '/', httpOnly: true, secure: ${isSecure}, sameSite: 'lax', maxAge: 3600 });
 
-const forwardUrl = 'https://${domain}/auth/callback?state=' + state;
+const forwardUrl = '${site}/auth/callback?state=' + state;
 redirect('${origin}/auth?' + new URLSearchParams({ forward_url: forwardUrl, language: 'en' }));`;
+}
 
 /** The link on the website's pages. */
 export const linkSnippet = '<a href="/login">Login with Email</a>';
@@ -39,17 +42,34 @@ export const answerSnippet = (domain: string) => `// The token was good, and is 
 // It was not. reason: used, expired, unknown or other_domain
 { "email": null, "valid": false, "reason": "expired" }`;
 
-/** Begins a sign-in through an application: the call that its server makes. */
-export const authorizeSnippet = (origin: string, clientId: string, redirectUri: string) => `curl ${origin}/api/auth/authorize \\
+/** What a sign-in through an application is begun with. */
+type Authorization = { clientId: string; redirectUri: string; email: string; codeChallenge: string; state: string };
+
+/** Begins a sign-in through a public application: the call that its server makes. */
+export const authorizeSnippet = (origin: string, { clientId, redirectUri, email, codeChallenge, state }: Authorization) =>
+  `curl ${origin}/api/auth/authorize \\
   -H 'Content-Type: application/json' \\
   -d '{
     "client_id": "${clientId}",
     "redirect_uri": "${redirectUri}",
-    "email": "ada@example.com",
-    "code_challenge": "SHA256_OF_YOUR_VERIFIER",
+    "email": "${email.replaceAll("'", "'\\''")}",
+    "code_challenge": "${codeChallenge}",
     "code_challenge_method": "S256",
-    "state": "A_RANDOM_VALUE"
+    "state": "${state}"
   }'`;
+
+/** Returns the address that begins a sign-in of OpenID Connect through an application. */
+export const authorizationUrl = (origin: string, { clientId, redirectUri, email, codeChallenge, state }: Authorization) =>
+  `${origin}/oauth/authorize?${new URLSearchParams({
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'openid email',
+    login_hint: email,
+    code_challenge: codeChallenge,
+    code_challenge_method: 'S256',
+    state,
+  })}`;
 
 /** The smallest call with an API key. */
 export const keySnippet = (origin: string, key: string) => `curl ${origin}/api/websites \\

@@ -1,4 +1,4 @@
-import { type InputHTMLAttributes, type Ref, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
+import { type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
 import { cx } from './cx.ts';
 import { DownIcon } from './icons.tsx';
 
@@ -9,7 +9,7 @@ type FieldProps = InputHTMLAttributes<HTMLInputElement> & {
   error?: string | true | null;
   mono?: boolean;
   /** What was done with the input, which screen readers announce. */
-  note?: string | false;
+  note?: ReactNode;
   ref?: Ref<HTMLInputElement>;
 };
 

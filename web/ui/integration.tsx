@@ -6,38 +6,29 @@ import { assistantPrompt, type Integration as RenderedIntegration, render, type 
 import { local, readStored, writeStored } from '../lib/storage.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { CodeBlock, CodeFiles } from './copyable.tsx';
+import { cx } from './cx.ts';
 import { Select } from './field.tsx';
 import { Failed, Skeleton } from './states.tsx';
 
 /** The integration of a domain in the selected framework: files, environment variables and next steps. */
-export function Integration({ domain }: { domain: string }) {
+export function Integration({ domain, compact = false }: { domain: string; compact?: boolean }) {
   const query = useIntegration(domain);
   const { data } = query;
   return (
     <div className="grid min-w-0 gap-5">
-      <FrameworkPicker />
-      <VariantPicker />
+      <div className={cx('grid gap-5', compact && 'sm:grid-cols-2')}>
+        <FrameworkPicker compact={compact} />
+        <VariantPicker />
+      </div>
       {query.isError && <Failed {...query} fallback="The code could not be loaded." />}
       {query.isPending && <CodeLoading />}
       {data && (
         <>
           {data.commands.length > 0 && <CodeBlock label="terminal" code={data.commands.join('\n')} />}
           <CodeFiles key={data.files.map(({ path }) => path).join()} files={data.files} />
-          {data.env.length > 0 && (
-            <dl className="divide-y divide-line border-y border-line text-sm">
-              {data.env.map(({ name, value, purpose }) => (
-                <div key={name} className="grid gap-x-6 gap-y-0.5 py-3 sm:grid-cols-[10rem_1fr]">
-                  <dt className="font-mono text-[0.8125rem] leading-6">{name}</dt>
-                  <dd className="leading-6 text-muted">
-                    <InlineCode text={purpose} />
-                    {value && <span className="block font-mono text-[0.8125rem] text-ink wrap-anywhere">{value}</span>}
-                  </dd>
-                </div>
-              ))}
-            </dl>
-          )}
+          {data.env.length > 0 && <CodeBlock label=".env" code={envFile(data.env)} />}
           <ul className="list-disc space-y-1.5 pl-4 text-[0.9375rem] leading-6 text-muted marker:text-edge wrap-anywhere">
-            {data.nextSteps.map((step) => (
+            {[...envSteps(data), ...data.nextSteps].map((step) => (
               <li key={step}>
                 <InlineCode text={step} />
               </li>
@@ -47,6 +38,28 @@ export function Integration({ domain }: { domain: string }) {
       )}
     </div>
   );
+}
+
+let secret: string | undefined;
+
+/** Returns a new secret of 64 random characters, the same one until the page is loaded again. */
+function sessionSecret(): string {
+  secret ??= [...crypto.getRandomValues(new Uint8Array(32))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return secret;
+}
+
+/** Returns the file `.env` with all settings of an integration. */
+const envFile = (env: RenderedIntegration['env']) =>
+  env.map(({ name, value }) => `${name}=${name === 'SESSION_SECRET' ? sessionSecret() : value}`).join('\n');
+
+/** Returns what to know about the settings, as sentences. */
+function envSteps({ env, site, framework: { loadEnv } }: FrameworkIntegration): string[] {
+  if (env.length === 0) return [];
+  return [
+    'Save the settings as `.env` in the directory from which you start your app, and keep the file out of version control. The secret was made in this browser.',
+    ...(site.startsWith('http:') ? [`\`SITE_URL\` is the address of your app: if it does not run at \`${site}\`, change the port.`] : []),
+    ...(loadEnv ? [loadEnv] : []),
+  ];
 }
 
 /** A prompt that makes an AI assistant add the integration, for the selected framework. */
@@ -77,37 +90,58 @@ const CodeLoading = () => (
 
 const options = frameworks.map(({ id, name }) => ({ value: id, label: name }));
 
-/** Selects the framework of snippets and prompts: radio buttons, or a select on a phone, whose screen they would fill. */
-export function FrameworkPicker() {
-  const group = useId();
+/** Selects the framework of snippets and prompts: radio buttons, or a select on a phone, whose screen they would fill, and where space is short. */
+export function FrameworkPicker({ compact = false }: { compact?: boolean }) {
   const { id: selected } = useFramework();
   return (
     <>
-      <div className="sm:hidden">
+      <div className={compact ? undefined : 'sm:hidden'}>
         <Select label="Framework" options={options} value={selected} onChange={(event) => selectFramework(event.target.value)} />
       </div>
-      <fieldset className="hidden sm:block">
-        <legend className="mb-2 text-sm font-medium">Framework</legend>
-        <div className="flex flex-wrap gap-1.5">
-          {options.map(({ value, label }) => (
-            <label
-              key={value}
-              className="flex min-h-11 cursor-pointer items-center rounded-control border border-line bg-panel px-3 text-sm text-muted transition-colors hover:border-edge hover:text-ink has-checked:border-accent has-checked:bg-tint has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
-            >
-              <input
-                type="radio"
-                name={group}
-                value={value}
-                checked={value === selected}
-                onChange={() => selectFramework(value)}
-                className="sr-only"
-              />
-              {label}
-            </label>
-          ))}
+      {!compact && (
+        <div className="hidden sm:block">
+          <Pills label="Framework" options={options} selected={selected} onSelect={selectFramework} />
         </div>
-      </fieldset>
+      )}
     </>
+  );
+}
+
+/** Radio buttons in a row. */
+export function Pills<Value extends string>({
+  label: legend,
+  options,
+  selected,
+  onSelect,
+}: {
+  label: string;
+  options: readonly { value: Value; label: string }[];
+  selected: Value;
+  onSelect: (value: Value) => void;
+}) {
+  const group = useId();
+  return (
+    <fieldset>
+      <legend className="mb-2 text-sm font-medium">{legend}</legend>
+      <div className="flex flex-wrap gap-1.5">
+        {options.map(({ value, label }) => (
+          <label
+            key={value}
+            className="flex min-h-11 cursor-pointer items-center rounded-control border border-line bg-panel px-3 text-sm text-muted transition-colors wrap-anywhere hover:border-edge hover:text-ink has-checked:border-accent has-checked:bg-tint has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
+          >
+            <input
+              type="radio"
+              name={group}
+              value={value}
+              checked={value === selected}
+              onChange={() => onSelect(value)}
+              className="sr-only"
+            />
+            {label}
+          </label>
+        ))}
+      </div>
+    </fieldset>
   );
 }
 
@@ -162,7 +196,7 @@ type FrameworkIntegration = RenderedIntegration & { framework: Framework; prompt
  * Loads the integration of a domain in the selected framework, with the prompt for an assistant. While another framework is
  * loaded, `data` is that of the previous one.
  */
-function useIntegration(domain: string) {
+export function useIntegration(domain: string) {
   const selected = useFramework();
   const variant = useVariant(selected);
   const framework = withVariant(selected, variant);

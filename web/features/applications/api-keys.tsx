@@ -85,7 +85,7 @@ function ApiKeyRow({
         <div className="flex items-center gap-1 text-sm">
           <span className="shrink-0 text-muted">Key ID</span>
           <code className="min-w-0 pl-1 font-mono text-[0.8125rem] wrap-anywhere">{keyId}</code>
-          <CopyButton text={keyId} what={`key ID of ${name}`} notice="Key ID copied" />
+          <CopyButton text={keyId.replace(/…$/, '')} what={`key ID of ${name}`} notice="Key ID copied" />
         </div>
         <p className="text-sm text-muted">
           Last used {lastUsed ? <time dateTime={lastUsed}>{timeAgo(Date.parse(lastUsed), 'en')}</time> : 'Never'}

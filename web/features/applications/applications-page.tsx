@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { createPkce } from '../../../contract/pkce.ts';
 import { errorText } from '../../lib/api.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
-import { authorizeSnippet } from '../../lib/snippets.ts';
+import { useUser } from '../../lib/session.ts';
+import { authorizationUrl, authorizeSnippet } from '../../lib/snippets.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CopyButton, OpenIdValues, Snippet } from '../../ui/copyable.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -68,7 +71,7 @@ function Applications() {
           title="No applications created yet"
           text="An application has a client ID. Any OpenID Connect client signs people in with it. Or your server starts a sign-in by one request, and the emailed link leads to your redirect URI with a code."
         >
-          <Snippet label="authorize" code={authorizeSnippet(location.origin, 'YOUR_CLIENT_ID', 'https://app.example.com/callback')} />
+          <Snippet label="authorize" code={authorizeSnippet(location.origin, PLACEHOLDERS)} />
         </Empty>
       )}
       {open?.dialog === 'save' && open.application === null && <ApplicationDialog application={null} onClose={close} />}
@@ -76,6 +79,14 @@ function Applications() {
     </Section>
   );
 }
+
+const PLACEHOLDERS = {
+  clientId: 'YOUR_CLIENT_ID',
+  redirectUri: 'https://app.example.com/callback',
+  email: 'ada@example.com',
+  codeChallenge: 'SHA256_OF_YOUR_VERIFIER',
+  state: 'A_RANDOM_VALUE',
+};
 
 type Action = 'setup' | 'save' | 'logs' | 'secret' | 'delete';
 
@@ -147,14 +158,7 @@ function ApplicationLogs({ application, onClose }: { application: Application; o
     <Dialog title={`Logs of ${application.name}`} onClose={onClose}>
       {query.error && <Failed {...query} fallback="The logs could not be loaded." />}
       {!entries && !query.error && <RowsLoading what="the logs" />}
-      {entries?.length === 0 && (
-        <div className="grid gap-4">
-          <p className="text-[0.9375rem] text-muted">
-            No one has signed in through this application yet. This request sends the first email:
-          </p>
-          <Snippet label="authorize" code={authorizeSnippet(location.origin, application.clientId, application.redirectUris[0])} />
-        </div>
-      )}
+      {entries?.length === 0 && <FirstSignIn application={application} />}
       {entries && entries.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be focusable (WCAG 2.1.1)
         <ul aria-label="Newest first" tabIndex={0} className="-mx-1 max-h-[60vh] divide-y divide-line overflow-y-auto px-1">
@@ -164,6 +168,30 @@ function ApplicationLogs({ application, onClose }: { application: Application; o
         </ul>
       )}
     </Dialog>
+  );
+}
+
+/** Begins a sign-in of the developer through an application that no one has used yet. */
+function FirstSignIn({ application: { clientId, redirectUris, authentication } }: { application: Application }) {
+  const { data: user } = useUser();
+  const { data: pkce } = useQuery({ queryKey: ['pkce', clientId], queryFn: createPkce });
+  if (!user || !pkce) return <RowsLoading what="the first request" rows={1} />;
+  const authorization = { ...pkce, clientId, redirectUri: redirectUris[0], email: user.email };
+  const isPublic = authentication === 'none';
+  return (
+    <div className="grid gap-4">
+      <p className="text-[0.9375rem] text-muted">
+        No one has signed in through this application yet. {isPublic ? 'This request emails you a link' : 'This address begins a sign-in'},
+        which leads to your redirect URI with a code:
+      </p>
+      {isPublic ? (
+        <Snippet label="authorize" code={authorizeSnippet(location.origin, authorization)} />
+      ) : (
+        <Snippet label="authorize" code={authorizationUrl(location.origin, authorization)} />
+      )}
+      <p className="text-[0.9375rem] text-muted">Your server exchanges the code with this verifier:</p>
+      <Snippet label="code_verifier" code={pkce.codeVerifier} />
+    </div>
   );
 }
 

@@ -1,7 +1,8 @@
 import { useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
+import { hasInbox, isLocalMode } from '../../lib/local-mode.ts';
 import { useUser } from '../../lib/session.ts';
-import { paths } from '../../paths.ts';
+import { DEMO, INBOX, paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyable.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
@@ -47,6 +48,23 @@ function Hero() {
             Learn More<span className="sr-only"> about email sign-in</span>
           </ButtonLink>
         </div>
+        {isLocalMode && (
+          <p className="mt-4 text-sm text-muted">
+            This service runs in local mode:{' '}
+            <a href={DEMO} className="text-accent underline underline-offset-2">
+              try the demo
+            </a>
+            {hasInbox && (
+              <>
+                , and read its emails in the{' '}
+                <a href={INBOX} className="text-accent underline underline-offset-2">
+                  local inbox
+                </a>
+              </>
+            )}
+            .
+          </p>
+        )}
         <ul className="mt-8 flex flex-wrap gap-x-6 gap-y-2 text-sm text-muted">
           {claims.map((claim) => (
             <li key={claim} className="flex items-center gap-2">

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link, useSearchParams } from 'wouter';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
+import { isLocalMode } from '../../lib/local-mode.ts';
 import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from '../../lib/queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
@@ -53,7 +54,7 @@ export function OverviewPage() {
         </div>
       ) : (
         <>
-          {websites.data && data && <NextStep domains={websites.data.websites.map(({ domain }) => domain)} logins={data.totalLogins} />}
+          {websites.data && data && <NextStep websites={websites.data.websites} logins={data.totalLogins} />}
           {(websites.data?.total !== 0 || data?.totalLogins !== 0) && <LoginsChart />}
           <div className="mt-10 grid items-start gap-x-8 gap-y-10 lg:grid-cols-2">
             <RecentActivity {...activity} />
@@ -81,8 +82,8 @@ function percentOf(percent: number | null): string | null {
 }
 
 /** The next step until the first sign-in: add a website, then link to its sign-in page. */
-function NextStep({ domains, logins }: { domains: string[]; logins: number }) {
-  const [domain] = domains;
+function NextStep({ websites, logins }: { websites: Output<'searchWebsites'>['websites']; logins: number }) {
+  const domain = websites[0]?.domain;
   if (!domain) {
     return (
       <section aria-labelledby="next" className="mt-10">
@@ -97,7 +98,8 @@ function NextStep({ domains, logins }: { domains: string[]; logins: number }) {
       </section>
     );
   }
-  if (logins > 0) return null;
+  // In local mode, the logins include those to this computer.
+  if (isLocalMode ? websites.some(({ stats }) => stats.opened + stats.again > 0) : logins > 0) return null;
   const signIn = `${paths.signIn}?forward_url=${encodeURIComponent(`https://${domain}/`)}`;
   return (
     <section aria-labelledby="next" className="mt-10 grid grid-cols-1 gap-4">

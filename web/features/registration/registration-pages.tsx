@@ -1,18 +1,18 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { useHistoryState } from 'wouter/use-browser-location';
 import { ApiError } from '../../../contract/client.ts';
 import { domainInput, domainMessage, EMAIL_MESSAGES, emailFaultOf, normalHost, readEmail } from '../../../contract/rules.ts';
-import { verifyRequest } from '../../../templates/render.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { answerSnippet, redirectSnippet } from '../../lib/snippets.ts';
-import { paths, registeredPath } from '../../paths.ts';
+import { hasInbox, isThisComputer, LOCALHOST } from '../../lib/local-mode.ts';
+import { INBOX, paths, registeredPath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/copyable.tsx';
 import { DomainField, EmailField } from '../../ui/field.tsx';
-import { BackIcon } from '../../ui/icons.tsx';
-import { AssistantPrompt, Integration } from '../../ui/integration.tsx';
-import { PageHeading, Step } from '../../ui/page-heading.tsx';
+import { BackIcon, OpenIcon } from '../../ui/icons.tsx';
+import { IntegrationGuide } from '../../ui/integration-guide.tsx';
+import { LocalhostNote } from '../../ui/localhost-note.tsx';
+import { PageHeading } from '../../ui/page-heading.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 
@@ -22,15 +22,20 @@ type Fields = { domain: string; email: string };
 /** True: the alert above the form explains it. */
 type Faults = { [Name in keyof Fields]?: string | true };
 
-/** /webservices/email-auth/register: registers a domain with its linked address, beside a guide for the typed domain. */
+/**
+ * /webservices/email-auth/register: registers a domain with its linked address, beside a guide for the typed domain. `?domain=` fills
+ * the domain in.
+ */
 export function RegisterPage() {
   const [, navigate] = useLocation();
   const register = useMutation({ mutationFn: (fields: Fields) => api.registerWebsite(fields) });
   const form = useRef<HTMLFormElement>(null);
-  const [fields, setFields] = useState<Fields>({ domain: '', email: '' });
+  const [query] = useSearchParams();
+  const [fields, setFields] = useState<Fields>({ domain: query.get('domain') ?? '', email: '' });
   const [faults, setFaults] = useState<Faults>({});
   const shortened = domainInput(fields.domain);
-  const domain = normalHost(shortened) ?? EXAMPLE;
+  const isLocal = isThisComputer(fields.domain);
+  const domain = isLocal ? LOCALHOST : (normalHost(shortened) ?? EXAMPLE);
 
   const show = (found: Faults) => {
     setFaults(found);
@@ -43,13 +48,14 @@ export function RegisterPage() {
     event.preventDefault();
     if (register.isPending) return;
     register.reset();
+    if (isLocal) return navigate(registeredPath(LOCALHOST));
     const input = { domain: shortened, email: fields.email.trim() };
     setFields(input);
     if (show(faultsOf(input))) return;
     try {
       const { domain } = await register.mutateAsync(input);
       toast('Domain registered successfully', 'Redirecting to setup instructions...');
-      navigate(registeredPath(domain));
+      navigate(registeredPath(domain), { state: { email: input.email } });
     } catch (error) {
       if (!(error instanceof ApiError)) return;
       if (error.code === 'bad_domain' || error.code === 'domain_taken') show({ domain: true });
@@ -83,7 +89,7 @@ export function RegisterPage() {
             value={fields.domain}
             error={faults.domain}
             onChange={change('domain')}
-            note={shortened !== fields.domain.trim() && `Shortened to the root domain: ${shortened}`}
+            note={isLocal ? <LocalhostNote /> : shortened !== fields.domain.trim() && `Shortened to the root domain: ${shortened}`}
           />
           <EmailField
             label="Email Address"
@@ -117,49 +123,6 @@ function faultsOf({ domain, email }: Fields): Faults {
   return faults;
 }
 
-/** The integration of a domain: in three steps, as files of a framework, and as a prompt. */
-function IntegrationGuide({ domain }: { domain: string }) {
-  const { origin } = location;
-  return (
-    <div className="grid min-w-0 gap-14">
-      <section aria-labelledby="steps">
-        <Title id="steps" title="Three steps" text="What happens at every sign-in, in any framework." />
-        <ol className="grid gap-8">
-          <Step number={1} title="Redirect users to the auth page">
-            <p>They return to the forward_url, with a token.</p>
-            <CodeBlock label="login" code={redirectSnippet(origin, domain)} />
-          </Step>
-          <Step number={2} title="Verify the token with a GET">
-            <p>From your server, once: a token is valid for one hour and a single use.</p>
-            <CodeBlock label="terminal" code={verifyRequest(origin, domain)} />
-          </Step>
-          <Step number={3} title="Handle the JSON response">
-            <p>Sign the visitor in when it is valid.</p>
-            <CodeBlock label="response.json" code={answerSnippet(domain)} />
-          </Step>
-        </ol>
-      </section>
-      <section aria-labelledby="framework">
-        <Title id="framework" title="In your framework" text="Login, callback, a protected page and logout, ready to paste." />
-        <Integration domain={domain} />
-      </section>
-      <section aria-labelledby="assistant">
-        <Title id="assistant" title="With an AI assistant" text="One prompt with everything above, for the selected framework." />
-        <AssistantPrompt domain={domain} />
-      </section>
-    </div>
-  );
-}
-
-const Title = ({ id, title, text }: { id: string; title: string; text: string }) => (
-  <>
-    <h2 id={id} className="text-xl font-semibold tracking-tight">
-      {title}
-    </h2>
-    <p className="mt-1 mb-6 text-[0.9375rem] leading-6 text-muted">{text}</p>
-  </>
-);
-
 const securityNotes = [
   'Send your domain with every verification: a token that was issued for another site is then refused.',
   'Compare the state with the one in the cookie, so that no one can sign your visitors in as someone else.',
@@ -169,16 +132,33 @@ const securityNotes = [
 /** /webservices/email-auth/register/success: the next steps for the registered domain. */
 export function RegisteredPage() {
   const [query] = useSearchParams();
-  const domain = normalHost(query.get('domain') ?? '');
+  const named = query.get('domain') ?? '';
+  // In the entry of the history, which no server sees.
+  const email = useHistoryState<{ email?: string } | null>()?.email;
+  const isLocal = isThisComputer(named);
+  const domain = isLocal ? LOCALHOST : normalHost(named);
   return (
     <div className="mx-auto max-w-3xl py-10 sm:py-16">
-      {domain ? (
+      {isLocal ? (
+        <>
+          <PageHeading title="Set up your app" className="text-3xl leading-9" />
+          <p className="mt-3 max-w-xl leading-7 text-muted">
+            localhost needs no registration: this is the code for an app on this computer.
+          </p>
+        </>
+      ) : domain ? (
         <>
           <PageHeading title="Registration Successful!" className="text-3xl leading-9" />
           <p className="mt-3 max-w-xl leading-7 text-muted wrap-anywhere">
-            Visitors of <strong className="font-medium text-ink">{domain}</strong> can sign in by email now. We have sent a sign-in link to
-            your address: open it within 7 days to keep the domain.
+            Visitors of <strong className="font-medium text-ink">{domain}</strong> can sign in by email now. We have sent a sign-in link to{' '}
+            {email ? <strong className="font-medium text-ink">{email}</strong> : 'your address'}: open it within 7 days to keep the domain.
           </p>
+          {hasInbox && (
+            <ButtonLink variant="secondary" href={INBOX} target="_blank" rel="noopener noreferrer" className="mt-5">
+              Open the local inbox
+              <OpenIcon />
+            </ButtonLink>
+          )}
         </>
       ) : (
         <>

@@ -79,7 +79,18 @@ export function CodeForm({
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a code that was typed before the script ran
   useEffect(() => {
     if (code) void enter(code);
+    // Only with a physical keyboard: that of a phone would cover half the page.
+    else if (matchMedia('(pointer: fine)').matches) field.current?.focus();
   }, []);
+
+  useEffect(() => {
+    // Into whatever has the focus.
+    const paste = ({ target, clipboardData }: ClipboardEvent) => {
+      if (target !== field.current && !field.current?.readOnly) void enter(clipboardData?.getData('text') ?? '');
+    };
+    document.addEventListener('paste', paste);
+    return () => document.removeEventListener('paste', paste);
+  });
 
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
-import type { SignInBoot } from '../../../contract/pages.ts';
+import type { ForwardUrlRule, SignInBoot } from '../../../contract/pages.ts';
 import { type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -39,10 +40,22 @@ export function ErrorPage({ code, reference, retryAfter }: PageError) {
   );
 }
 
+const ruleTexts: Record<ForwardUrlRule, TextKey> = {
+  too_long: 'auth.forward_url_too_long',
+  characters: 'auth.forward_url_characters',
+  not_absolute: 'auth.forward_url_not_absolute',
+  not_plain: 'auth.forward_url_not_plain',
+  this_machine: 'auth.forward_url_this_machine',
+  not_https: 'auth.forward_url_not_https',
+  not_domain: 'auth.forward_url_not_domain',
+  has_token: 'auth.forward_url_has_token',
+  repeated: 'auth.forward_url_repeated',
+};
+
 /** A forward_url or another parameter that cannot be used, or a domain that is not registered, with a way back. */
 export function Unsupported({ target }: { target: Extract<SignInBoot['target'], { kind: 'unsupported' }> }) {
   const { t } = useTranslator();
-  const { reason, displayHost, host, back } = target;
+  const { reason, displayHost, host, back, rule, domain } = target;
   return (
     <Card>
       {host && <TargetLine target={target} portalName="" />}
@@ -54,8 +67,22 @@ export function Unsupported({ target }: { target: Extract<SignInBoot['target'], 
             ? t('auth.not_supported_text', { domain: displayHost })
             : t('auth.error_parameter', { name: reason })}
       </p>
+      {rule && <p className="mt-2 text-sm text-muted wrap-anywhere">{t(ruleTexts[rule])}</p>}
+      {domain && (
+        <>
+          <p className="mt-2 text-muted wrap-anywhere">{t('auth.not_registered_text', { domain })}</p>
+          <ButtonLink href={`${paths.register}?domain=${encodeURIComponent(domain)}`} className="mt-6 w-full wrap-anywhere">
+            {t('auth.register_domain', { domain })}
+          </ButtonLink>
+        </>
+      )}
       {back ? (
-        <ButtonLink variant="secondary" href={back} rel="noopener noreferrer" className="mt-6 w-full wrap-anywhere">
+        <ButtonLink
+          variant="secondary"
+          href={back}
+          rel="noopener noreferrer"
+          className={`${domain ? 'mt-2' : 'mt-6'} w-full wrap-anywhere`}
+        >
           {t('auth.back_to_site', { url: back })}
         </ButtonLink>
       ) : (

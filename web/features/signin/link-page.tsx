@@ -3,7 +3,7 @@ import type { RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
 import { normalEmail } from '../../../contract/rules.ts';
 import { api } from '../../lib/api.ts';
 import { type PkceBundle, readPkce } from '../../lib/storage.ts';
-import { type OwnTexts, type TextKey, useTranslator } from '../../lib/texts.ts';
+import { type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { paths, safePath } from '../../paths.ts';
 import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -69,14 +69,14 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
 }
 
 /** A link to an application or to the portal: only the browser that began continues there, with the link or the code. */
-function OtherBrowser({ target, title = 'auth.oidc_link_title' }: { target: Target; title?: TextKey }) {
+function OtherBrowser({ target }: { target: Target }) {
   const { t, language } = useTranslator();
   const portal = target.kind === 'portal';
   const host = portal ? '' : target.displayHost;
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t(title)} />
+      <PageHeading title={t('auth.oidc_link_title')} />
       <p className="mt-2 text-muted wrap-anywhere">{portal ? t('auth.callback_other_browser') : t('auth.oidc_link_text', { host })}</p>
       <p className="mt-2 text-muted">{t('auth.confirm_not_you')}</p>
       {portal && (
@@ -150,16 +150,16 @@ function readCallback(search: string): Callback {
 
 /** /auth/callback, the target of the portal's mailed link: step 3 completes the sign-in that this browser began. */
 export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
-  const { t } = useTranslator();
+  const { t, language } = useTranslator();
   const { search, target, link } = useBoot();
   // Only this browser knows whether it began the sign-in.
   const [callback, setCallback] = useState<Callback | null>(null);
   useEffect(() => setCallback(readCallback(search)), [search]);
-  if (link && link.state !== 'other_browser') return <LinkPage target={target} link={link} />;
-  if (link && (callback === null || typeof callback === 'string'))
-    return <OtherBrowser target={target} title={callback === 'wrong_state' ? 'auth.callback_wrong_state' : 'auth.callback_missing'} />;
-  if (typeof callback !== 'string') return <Completing callback={callback} onStartAgain={onStartAgain} />;
-  const missing = callback === 'missing';
+  const isUnknown = link?.state === 'invalid';
+  const canComplete = callback !== null && typeof callback !== 'string';
+  if (link && !isUnknown && !(canComplete && link.state === 'other_browser')) return <LinkPage target={target} link={link} />;
+  if (canComplete || (callback === null && !isUnknown)) return <Completing callback={callback} onStartAgain={onStartAgain} />;
+  const missing = callback !== 'wrong_state';
   return (
     <Card>
       <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
@@ -167,9 +167,9 @@ export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
       <p role="alert" className="mt-2 text-muted">
         {t(missing ? 'auth.callback_missing_text' : 'auth.callback_wrong_state_text')}
       </p>
-      <Button className="mt-6 w-full" onClick={onStartAgain}>
+      <ButtonLink href={`${paths.signIn}?language=${language}`} className="mt-6 w-full">
         {t('auth.start_again')}
-      </Button>
+      </ButtonLink>
     </Card>
   );
 }

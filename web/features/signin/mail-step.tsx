@@ -2,7 +2,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { AttemptStatus, OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
-import { paths } from '../../paths.ts';
+import { INBOX, paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { OpenIcon } from '../../ui/icons.tsx';
@@ -12,7 +12,7 @@ import { Card, Note, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
 import { mailboxSite } from './email.ts';
 import type { Flow, Onward } from './flow.ts';
-import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
+import { formAction, stepUrl, useBoot, useFormErrors, useSteps } from './steps.ts';
 
 /** Step 2: waits for the link or the code of the email. */
 export function MailStep({
@@ -40,13 +40,22 @@ export function MailStep({
   const expired = status === 'expired';
   usePolledStatus(flow, attempt, leaving, onStatus);
   const refused = useFormErrors('resend', 'auth.error_send_portal', crowded);
-  const mailbox = mailboxSite(email);
+  const { inbox } = useBoot();
+  const provider = mailboxSite(email);
+  const mailbox = inbox ? INBOX : provider?.url;
   const [before, after] = t('auth.magic_link_sent').split('{email}');
   const accept = (onward: Onward) => {
     setLeaving(true);
     onSignedIn(onward);
   };
   const codeField = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    // A browser may keep this page as it was when the sign-in went on.
+    const reload = ({ persisted }: PageTransitionEvent) => persisted && location.reload();
+    addEventListener('pageshow', reload);
+    return () => removeEventListener('pageshow', reload);
+  }, []);
 
   return (
     <Card>
@@ -59,13 +68,13 @@ export function MailStep({
       </p>
       {(status === 'waiting' || status === 'code_spent') && <p className="mt-2 text-muted">{t('auth.email_instructions')}</p>}
       {(refused.ofForm ?? refused.atField) && <Note tone="failure">{refused.ofForm ?? refused.atField}</Note>}
-      <StatusNote status={status} portal={target.kind === 'portal'} />
+      <StatusNote target={target} status={status} />
       {status === 'opened_elsewhere' && (
         <Resend attempt={attempt} layout="here" onResend={() => onResend().then(() => codeField.current?.focus())} />
       )}
       {mailbox && status === 'waiting' && (
-        <ButtonLink variant="secondary" href={mailbox.url} target="_blank" rel="noopener noreferrer" className="mt-5 w-full">
-          {t('auth.open_mail', { name: mailbox.name })}
+        <ButtonLink variant="secondary" href={mailbox} target="_blank" rel="noopener noreferrer" className="mt-5 w-full">
+          {inbox ? t('auth.open_inbox') : t('auth.open_mail', { name: provider?.name ?? '' })}
           <OpenIcon />
         </ButtonLink>
       )}
@@ -90,21 +99,33 @@ export function MailStep({
   );
 }
 
-/** The status of the email, once it has changed. */
-function StatusNote({ status, portal }: { status: AttemptStatus; portal: boolean }) {
+const openedTexts = {
+  elsewhere: ['auth.opened_elsewhere_title', 'auth.opened_elsewhere_text'],
+  inTab: ['auth.opened_title', 'auth.opened_text'],
+  before: ['auth.link_done', 'auth.link_done_text'],
+} as const;
+
+/** The status of the email, once it has changed, and the way on after a sign-in. */
+function StatusNote({ target, status }: { target: SignInBoot['target']; status: AttemptStatus }) {
   const { t } = useTranslator();
+  const { query } = useSteps();
+  // The page was opened after the sign-in, such as by the back button: there need not be another tab.
+  const [wasOpened] = useState(status === 'opened');
   const elsewhere = status === 'opened_elsewhere';
   const failed = status === 'mail_failed' || status === 'expired';
+  const [title, text] = openedTexts[elsewhere ? 'elsewhere' : wasOpened ? 'before' : 'inTab'];
+  const site = target.kind === 'site' && new URLSearchParams(query).get('forward_url');
+  const next = site ? new URL(site).origin : target.kind === 'portal' && paths.developer;
   return (
     <>
       <div role="status">
         {(status === 'opened' || elsewhere) && (
           <Note tone="plain">
-            <p className="text-base font-medium">{t(elsewhere ? 'auth.opened_elsewhere_title' : 'auth.opened_title')}</p>
-            <p className="mt-0.5 text-muted">{t(elsewhere ? 'auth.opened_elsewhere_text' : 'auth.opened_text')}</p>
-            {portal && !elsewhere && (
-              <a href={paths.developer} className="-mb-2 inline-flex min-h-11 items-center font-medium text-accent underline">
-                {t('auth.continue_to_portal')}
+            <p className="text-base font-medium">{t(title)}</p>
+            <p className="mt-0.5 text-muted">{t(text)}</p>
+            {next && !elsewhere && (
+              <a href={next} className="-mb-2 inline-flex min-h-11 items-center font-medium text-accent underline wrap-anywhere">
+                {target.kind === 'site' ? t('auth.leaving_link_host', { host: target.displayHost }) : t('auth.continue_to_portal')}
               </a>
             )}
           </Note>

@@ -81,7 +81,7 @@ function destinationOf(target: SignInBoot['target'], search: string): Destinatio
   if (target.kind === 'application') return { interaction: target.interaction };
   const query = new URLSearchParams(search);
   const forward_url = query.get('forward_url');
-  if (forward_url === null) return null;
+  if (!forward_url) return null;
   const max_age = query.get('max_age');
   return { forward_url, ...(max_age !== null && { max_age }), ...(query.get('require') === 'passkey' && { require: 'passkey' }) };
 }

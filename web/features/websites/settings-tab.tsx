@@ -1,21 +1,17 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import { ApiError } from '../../../contract/client.ts';
-import { normalDomain } from '../../../contract/rules.ts';
-import { errorText } from '../../lib/api.ts';
-import { paths, registeredPath, websitePath } from '../../paths.ts';
+import { useLocation } from 'wouter';
+import { paths, websitePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { FormDialog } from '../../ui/dialog.tsx';
-import { DomainField } from '../../ui/field.tsx';
 import { CheckIcon, OpenIcon } from '../../ui/icons.tsx';
 import { Disclosure } from '../../ui/panels.tsx';
 import { SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { DeleteDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
 import { type TabProps, testSignInUrl, useSaveWebsite, type Website } from './website.ts';
-import { DeleteDialog, OpenIdOfWebsite, Proof, TryForm } from './website-actions.tsx';
+import { OpenIdOfWebsite, Proof, TryForm } from './website-actions.tsx';
 
-/** What can be changed of a website, how to connect it, and a test of both. */
+/** What can be changed of a website, and a test of it. */
 export function SettingsTab({ website }: TabProps) {
   useScrollToHash();
   const { domain, displayDomain } = website;
@@ -40,15 +36,6 @@ export function SettingsTab({ website }: TabProps) {
       </Section>
       <Section id="icon" title="Icon" text="Shown on the sign-in page and in this portal.">
         <IconForm key={website.iconUrl} website={website} />
-      </Section>
-      <Section
-        id="integration"
-        title="Integration"
-        text="Send visitors to the sign-in page, and verify the token that they come back with."
-      >
-        <ButtonLink as={Link} href={registeredPath(domain)} variant="secondary" className="justify-self-start">
-          Steps and code for {displayDomain}
-        </ButtonLink>
       </Section>
       <Section id="openid" title="OpenID Connect" text="Instead of the integration, for software that supports it.">
         <OpenIdOfWebsite website={website} />
@@ -151,7 +138,13 @@ function DangerZone({ website }: { website: Website }) {
           </Button>
         </DangerRow>
       </ul>
-      {open === 'move' && <MoveDialog website={website} onClose={close} />}
+      {open === 'move' && (
+        <MoveDialog
+          website={website}
+          onMoved={({ domain }) => navigate(websitePath(domain, 'settings'), { replace: true })}
+          onClose={close}
+        />
+      )}
       {open === 'delete' && (
         <DeleteDialog website={website} onDeleted={() => navigate(paths.websites, { replace: true })} onClose={close} />
       )}
@@ -169,73 +162,4 @@ function DangerRow({ title, text, children }: { title: string; text: string; chi
       {children}
     </li>
   );
-}
-
-type DialogProps = { website: Website; onClose: () => void };
-
-function MoveDialog({ website, onClose }: DialogProps) {
-  const save = useSaveWebsite(website);
-  const [, navigate] = useLocation();
-  const field = useRef<HTMLInputElement>(null);
-  const [domain, setDomain] = useState('');
-  const [fault, setFault] = useState<string | null>(null);
-  const submit = () => {
-    const input = domain.trim();
-    const wrong = faultOfMove(input, website);
-    setFault(wrong);
-    if (wrong) return field.current?.focus();
-    save.mutate(
-      { domain: input },
-      {
-        onSuccess: (moved) => {
-          onClose();
-          toast('Website moved', moved.displayDomain);
-          navigate(websitePath(moved.domain, 'settings'), { replace: true });
-        },
-        onError: (error) => {
-          if (error instanceof ApiError && error.field === 'domain') setFault(errorText(error, ''));
-        },
-      },
-    );
-  };
-  return (
-    <FormDialog
-      title={`Move ${website.displayDomain}`}
-      first={field}
-      action="Move website"
-      danger
-      busy={save.isPending}
-      failure={save.error && !fault && errorText(save.error, 'The website could not be moved.')}
-      onSubmit={submit}
-      onClose={onClose}
-    >
-      <div className="grid gap-2 text-[0.9375rem] text-muted">
-        <p>When the website moves, this ends at once for {website.displayDomain}:</p>
-        <ul className="list-disc space-y-1 pl-5">
-          <li>its sign-in page, and links, codes and tokens that were issued for it</li>
-          <li>its verification: the new domain has to be verified again</li>
-          <li>its log, which starts empty; invitations that were not accepted</li>
-        </ul>
-        <p>Others can then register {website.displayDomain}.</p>
-      </div>
-      <DomainField
-        ref={field}
-        label="New domain"
-        placeholder="example.com"
-        value={domain}
-        error={fault}
-        onChange={(event) => {
-          setDomain(event.target.value);
-          setFault(null);
-        }}
-      />
-    </FormDialog>
-  );
-}
-
-function faultOfMove(domain: string, website: Website): string | null {
-  if (domain === '') return 'Domain is required';
-  const host = normalDomain(domain);
-  if (!host) return 'Domain must be in format domain.tld (e.g., example.com)';
-  return host === website.domain ? 'This is its present domain.' : null;
 }

@@ -127,9 +127,10 @@ function Funnel({ domain, history: { total, median } }: { domain: string; histor
         {unverified > 0 && (
           <>
             {' '}
-            {unverified.toLocaleString('en')} {unverified === 1 ? 'token was' : 'tokens were'} not verified:{' '}
-            <Link href={`${websitePath(domain, 'log')}?status=token_refused`} className="text-accent underline underline-offset-2">
-              see rejected tokens
+            {unverified.toLocaleString('en')} {unverified === 1 ? 'token was' : 'tokens were'} not verified: your server did not ask for{' '}
+            {unverified === 1 ? 'it' : 'them'}, or was told why not.{' '}
+            <Link href={websitePath(domain, 'log')} className="text-accent underline underline-offset-2">
+              See the log
             </Link>
             .
           </>

@@ -2,16 +2,16 @@ import { type RefObject, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { type LanguageCode, languages } from '../../../contract/languages.ts';
 import { errorText } from '../../lib/api.ts';
-import { registeredPath } from '../../paths.ts';
+import { websitePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock, OpenIdValues, Value, Values } from '../../ui/copyable.tsx';
-import { ConfirmDialog, Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { OpenIcon } from '../../ui/icons.tsx';
 import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { type Claim, faultOfForwardUrl, homeOf, signInUrl, useClaim, useDeleteWebsite, useProveWebsite, type Website } from './website.ts';
+import { type Claim, faultOfForwardUrl, homeOf, signInUrl, useClaim, useProveWebsite, type Website } from './website.ts';
 
 /** Builds the sign-in address of a website, to copy or to open. */
 export function TryDialog({ website, onClose }: { website: Website; onClose: () => void }) {
@@ -74,7 +74,7 @@ export function TryForm({
       {!fault && <CodeBlock label="Sign-in URL" code={url} />}
       <p className="text-sm text-muted">
         Not there yet?{' '}
-        <Link href={registeredPath(domain)} className="text-accent underline underline-offset-2">
+        <Link href={websitePath(domain, 'setup')} className="text-accent underline underline-offset-2">
           The three steps for {displayDomain}
         </Link>
         , with code to copy.
@@ -164,34 +164,5 @@ export function OpenIdOfWebsite({ website: { domain } }: { website: Website }) {
         client of its own, with its own origin as client ID.
       </p>
     </div>
-  );
-}
-
-/** Deletes a website after its domain was typed. */
-export function DeleteDialog({
-  website: { id, domain, displayDomain },
-  onDeleted,
-  onClose,
-}: {
-  website: Website;
-  onDeleted?: () => void;
-  onClose: () => void;
-}) {
-  const remove = useDeleteWebsite();
-  return (
-    <ConfirmDialog
-      title={`Delete ${displayDomain}`}
-      action="Delete website"
-      failure="Failed to delete website."
-      typed={[displayDomain, domain]}
-      mutation={remove}
-      input={id}
-      done={['Website deleted', displayDomain]}
-      onDone={onDeleted}
-      onClose={onClose}
-    >
-      Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for this
-      domain.
-    </ConfirmDialog>
   );
 }

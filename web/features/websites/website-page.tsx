@@ -197,6 +197,7 @@ const lazyTab = <Name extends string>(load: () => Promise<Record<Name, Component
 
 /** The pages of a website, in the order of their links. */
 const tabs: readonly Tab[] = [
+  { path: 'setup', label: 'Set up', Page: lazyTab(() => import('./setup-tab.tsx'), 'SetupTab') },
   { path: null, label: 'Statistics', Page: lazyTab(() => import('./stats-tab.tsx'), 'StatsTab') },
   { path: 'log', label: 'Log', Page: lazyTab(() => import('./log-tab.tsx'), 'LogTab') },
   { path: 'visitors', label: 'Visitors', Page: lazyTab(() => import('./visitors-tab.tsx'), 'VisitorsTab') },

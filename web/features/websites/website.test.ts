@@ -16,6 +16,13 @@ test.each(['https://shop.example/', 'https://shop.example', 'https://www.shop.ex
   expect(faultOfForwardUrl(url, 'shop.example')).toBeNull();
 });
 
+test.each(['https://bücher.example/', 'https://www.bücher.example/ü', 'https://xn--bcher-kva.example/'])(
+  'accepts the Unicode host of %s',
+  (url) => {
+    expect(faultOfForwardUrl(url, 'xn--bcher-kva.example')).toBeNull();
+  },
+);
+
 test.each([
   '',
   'shop.example',

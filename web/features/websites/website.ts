@@ -128,6 +128,8 @@ export function faultOfForwardUrl(forwardUrl: string, domain: string): string | 
   const { protocol, hostname, username, port, searchParams, origin } = new URL(forwardUrl);
   if (hostname !== domain && !hostname.endsWith(`.${domain}`)) return `The address must be on ${domain} or a subdomain of it.`;
   if (!isLocal(hostname) && (protocol !== 'https:' || port !== '')) return 'The address must begin with https:// and name no port.';
-  if (username !== '' || !forwardUrl.startsWith(origin)) return `Enter the address as a browser shows it, such as ${example}`;
+  // A Unicode host is taken as its A-label.
+  const isPlain = forwardUrl.startsWith(origin) || /^https:\/\/[^/?#@:]*[^\0-\x7f]/.test(forwardUrl);
+  if (username !== '' || !isPlain) return `Enter the address as a browser shows it, such as ${example}`;
   return searchParams.has('token') ? 'The address must not have a token parameter: the service adds it.' : null;
 }

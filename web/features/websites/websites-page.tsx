@@ -4,22 +4,25 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { domainInput, normalHost } from '../../../contract/rules.ts';
 import { api, errorText } from '../../lib/api.ts';
+import { isThisComputer, LOCALHOST } from '../../lib/local-mode.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/queries.ts';
-import { websitePath } from '../../paths.ts';
+import { registeredPath, websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, FormDialog, useAddParameter } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
+import { LocalhostNote } from '../../ui/localhost-note.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
+import { DeleteDialog, GiveBackDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
 import { type Claim, useClaim, useSaveWebsite, type Website } from './website.ts';
-import { DeleteDialog, OpenIdDialog, Proof, ProofDialog, TryDialog } from './website-actions.tsx';
+import { OpenIdDialog, Proof, ProofDialog, TryDialog } from './website-actions.tsx';
 import { WebsiteList } from './website-list.tsx';
 
-type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'openid' | 'prove' | 'delete'; website: Website };
+type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'openid' | 'prove' | 'delete' | 'giveBack'; website: Website };
 
 /** /developer-email-auth: the websites of the account. */
 export function WebsitesPage() {
@@ -67,6 +70,7 @@ export function WebsitesPage() {
           onProve={(website) => setOpen({ dialog: 'prove', website })}
           onEdit={(website) => setOpen({ dialog: 'save', website })}
           onDelete={(website) => setOpen({ dialog: 'delete', website })}
+          onGiveBack={(website) => setOpen({ dialog: 'giveBack', website })}
         />
       )}
       {open?.dialog === 'save' && <WebsiteDialog website={open.website} onClose={close} />}
@@ -74,11 +78,15 @@ export function WebsitesPage() {
       {open?.dialog === 'openid' && <OpenIdDialog website={open.website} onClose={close} />}
       {open?.dialog === 'prove' && <ProofDialog website={open.website} onClose={close} />}
       {open?.dialog === 'delete' && <DeleteDialog website={open.website} onClose={close} />}
+      {open?.dialog === 'giveBack' && <GiveBackDialog website={open.website} onClose={close} />}
     </>
   );
 }
 
-/** Adds a website or changes one. A domain that another account has registered can be claimed by a proof. */
+/**
+ * Adds a website, which ends on its page with the code, or changes one; another domain is confirmed before the website moves there. A
+ * domain that another account has registered can be claimed by a proof.
+ */
 function WebsiteDialog({ website, onClose }: { website: Website | null; onClose: () => void }) {
   const save = useSaveWebsite(website);
   const claim = useClaim();
@@ -88,7 +96,11 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
   const shortened = domainInput(domain);
   const [own, setOwn] = useState<Website | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  const [, navigate] = useLocation();
+  const [moving, setMoving] = useState(false);
+  const isLocal = isThisComputer(domain);
   const adding = website === null;
+  const changedIcon = icon.iconUrl === (website?.iconUrl ?? null) ? undefined : icon.iconUrl;
   const busy = save.isPending || claim.isPending || icon.upload !== null;
 
   const title = adding ? 'Failed to add website' : 'Failed to update website';
@@ -103,18 +115,18 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
 
   const submit = async () => {
     const input = shortened;
+    if (adding && isLocal) return navigate(registeredPath(LOCALHOST));
     setDomain(input);
     const wrong = faultOf(input);
     setFault(wrong);
     if (wrong) return field.current?.focus();
+    if (website && normalHost(input) !== website.domain) return setMoving(true);
     try {
-      const saved = await save.mutateAsync({
-        domain: input,
-        ...(icon.iconUrl !== (website?.iconUrl ?? null) && { iconUrl: icon.iconUrl }),
-      });
+      const saved = await save.mutateAsync({ domain: input, ...(changedIcon !== undefined && { iconUrl: changedIcon }) });
       onClose();
       if (adding) toast('Website added successfully', `${saved.displayDomain} is whitelisted for email authentication.`);
       else toast('Website updated successfully', saved.displayDomain);
+      if (adding) navigate(websitePath(saved.domain, 'setup'));
     } catch (error) {
       if (error instanceof ApiError && error.code === 'domain_taken' && adding) return explainTaken(input);
       if (error instanceof ApiError && error.field === 'domain') setFault(error.message);
@@ -124,6 +136,7 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
   };
 
   if (claim.data) return <ClaimDialog claim={claim.data} onClose={onClose} />;
+  if (website && moving) return <MoveDialog website={website} to={domain} iconUrl={changedIcon} onClose={onClose} />;
   const failure = claim.error ?? save.error;
   return (
     <FormDialog
@@ -149,8 +162,9 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
         placeholder="example.com"
         hint="Enter the domain without protocol, subdomain or path."
         value={domain}
+        readOnly={website?.role === 'member'}
         error={fault}
-        note={shortened !== domain.trim() && `Shortened to the root domain: ${shortened}`}
+        note={adding && isLocal ? <LocalhostNote /> : shortened !== domain.trim() && `Shortened to the root domain: ${shortened}`}
         onChange={(event) => {
           setDomain(event.target.value);
           setFault(null);
@@ -163,6 +177,7 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
 }
 
 function ClaimDialog({ claim, onClose }: { claim: Claim; onClose: () => void }) {
+  const [, navigate] = useLocation();
   return (
     <Dialog title={`Claim ${claim.domain}`} onClose={onClose}>
       <p className="mb-5 text-[0.9375rem] text-muted">
@@ -175,6 +190,7 @@ function ClaimDialog({ claim, onClose }: { claim: Claim; onClose: () => void }) 
         onProven={() => {
           onClose();
           toast('Website added successfully', `${claim.domain} is verified and yours.`);
+          navigate(websitePath(claim.domain, 'setup'));
         }}
       />
     </Dialog>

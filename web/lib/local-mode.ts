@@ -1,0 +1,20 @@
+import { isLoopbackRedirectHost } from '../../contract/rules.ts';
+
+// The service writes it into the page (server/pages/web-app.ts).
+const local = globalThis.document?.documentElement.dataset.local;
+
+/** Whether the service runs in local mode, which accepts this computer as a website without a registration. */
+export const isLocalMode = local !== undefined;
+
+/** Whether emails stay in the built-in inbox. */
+export const hasInbox = local === 'inbox';
+
+/** The domain of this computer, for which local mode issues tokens. */
+export const LOCALHOST = 'localhost';
+
+/** Returns whether a person typed or pasted this computer as a domain, and the service accepts it. */
+export function isThisComputer(input: string): boolean {
+  const [, address] = /^(?:https?:\/\/)?(.+)$/i.exec(input.trim()) ?? [];
+  const url = `http://${address}`;
+  return isLocalMode && address !== undefined && URL.canParse(url) && isLoopbackRedirectHost(new URL(url).hostname);
+}
