@@ -57,12 +57,6 @@ const REVIEWED: Record<string, Record<string, string>> = {
       '/^\\thttp\\.HandleFunc\\((?:.*\\)$|.*\\{\\n(?:\\t\\t.*\\n|\\n)*\\t\\}\\))/m',
     ].map((text) => [text, PROJECT]),
   ),
-  ...Object.fromEntries(
-    ['express/auth.ts', 'express/auth.js', 'fastify/auth.ts', 'fastify/auth.js', 'vite/auth.mjs', 'static/worker.js'].map((file) => [
-      `templates/${file}`,
-      { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
-    ]),
-  ),
 };
 
 const sources = execFileSync('git', ['ls-files', 'contract', 'diagnostics', 'server', 'mcp', 'cli', 'web', 'templates', 'docs'], {
