@@ -26,6 +26,14 @@ const pagesRouter = (end: 'ts' | 'js'): TemplateFile[] => {
   ];
 };
 
+const svelteKit = (end: 'ts' | 'js'): TemplateFile[] => [
+  { source: `auth.${end}`, path: `src/lib/server/auth.${end}`, role: 'Session' },
+  { source: `login.${end}`, path: `src/routes__LOGIN__/+server.${end}`, role: 'Login' },
+  { source: `callback.${end}`, path: `src/routes__CALLBACK__/+server.${end}`, role: 'Callback' },
+  { source: `account.server.${end}`, path: `src/routes/account/+page.server.${end}`, role: 'Protected page, logout' },
+  { source: `account${end === 'ts' ? '.typed' : ''}.svelte`, path: 'src/routes/account/+page.svelte', role: 'Protected page' },
+];
+
 /** The frameworks in JavaScript and TypeScript. */
 const javascriptFrameworks: readonly Framework[] = [
   express,
@@ -71,13 +79,9 @@ const javascriptFrameworks: readonly Framework[] = [
     id: 'sveltekit',
     name: 'SvelteKit',
     language: 'JavaScript',
-    files: [
-      { source: 'auth.js', path: 'src/lib/server/auth.js', role: 'Session' },
-      { source: 'login.js', path: 'src/routes__LOGIN__/+server.js', role: 'Login' },
-      { source: 'callback.js', path: 'src/routes__CALLBACK__/+server.js', role: 'Callback' },
-      { source: 'account.server.js', path: 'src/routes/account/+page.server.js', role: 'Protected page, logout' },
-      { source: 'account.svelte', path: 'src/routes/account/+page.svelte', role: 'Protected page' },
-    ],
+    files: svelteKit('js'),
+    standard: 'JavaScript',
+    variants: [{ id: 'typescript', name: 'TypeScript', fits: { typescript: true }, language: 'TypeScript', files: svelteKit('ts') }],
     devPackages: ['@types/node'],
     commands: [],
     next: [

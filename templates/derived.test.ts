@@ -25,6 +25,21 @@ test.each(derived)('%s without types is %s', async (source, file, toModule) => {
   await expect(format(toModule(withoutTypes(typed)))).toMatchFileSnapshot(file);
 });
 
+test.each(['auth', 'login', 'callback', 'account.server'])('sveltekit/%s.js has the types of the TypeScript in comments', async (name) => {
+  const [typed, commented] = await Promise.all(
+    ['ts', 'js'].map((end) => readFile(new URL(`sveltekit/${name}.${end}`, import.meta.url), 'utf8')),
+  );
+  expect(format(withoutComments(commented))).toBe(format(withoutTypes(typed).replace("/auth'", "/auth.js'")));
+});
+
+/** Returns JavaScript without the types in its comments. */
+function withoutComments(code: string): string {
+  return code
+    .replace(/^\/\*\* @.* \*\/\n/gm, '')
+    .replace(/\/\*\* @type \{const\} \*\/ \((.*)\);/g, '$1;')
+    .replace(/ @(?:param|returns) \{[^}]*\}(?: \w+)?/g, '');
+}
+
 /** Returns JavaScript with the lines of TypeScript, without those that contain only types. */
 function withoutTypes(typed: string): string {
   // The declaration of a module goes with its comments, which would stay.

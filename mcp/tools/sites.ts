@@ -148,19 +148,27 @@ export const updateSite = defineTool({
   name: 'update_site',
   title: 'Change a website',
   description:
-    'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be proven again: ask the person first. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard or with `emailauth sites update --icon`.',
+    'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be proven again: call it only when the person asked for exactly this move, and repeat the present domain in confirmDomain. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard or with `emailauth sites update --icon`.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     domain: OwnDomain,
-    newDomain: Domain.describe('The domain that replaces it').optional(),
+    newDomain: Domain.describe('The domain that replaces it; needs confirmDomain').optional(),
+    confirmDomain: z.string().max(253).describe('The present domain again, as the person confirmed the move').optional(),
     iconUrl: WebsiteUpdate.shape.iconUrl.describe('null removes the icon; a path is that of an icon uploaded before'),
   }),
   output: Site.extend({ movedFrom: z.string().optional().describe('The previous domain, where sign-ins have ended') }),
-  async run({ domain, newDomain, iconUrl }, { client }, signal) {
+  async run({ domain, newDomain, confirmDomain, iconUrl }, { client }, signal) {
     if (newDomain === undefined && iconUrl === undefined)
       throw refusal('bad_request', 'There is nothing to change.', 'Give newDomain or iconUrl.');
     const site = await requireOwnSite(client, domain, signal);
     const wanted = newDomain ?? site.domain;
+    if (wanted !== site.domain && normalDomain(confirmDomain ?? '') !== site.domain) {
+      throw refusal(
+        'confirmation_needed',
+        `confirmDomain is not ${site.domain}, so nothing was changed.`,
+        'Ask the person whether this website is to move, and only then repeat its present domain in confirmDomain.',
+      );
+    }
     const changed = await client.updateWebsite({ id: site.id, domain: wanted, iconUrl }, { signal }).catch((error) => {
       if (!hasCode(error, 'domain_taken')) throw error;
       throw refusal('domain_taken', `${oneLine(wanted, 80)} is registered already.`, 'Choose another domain; nothing was changed.');

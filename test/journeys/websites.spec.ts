@@ -311,7 +311,7 @@ test('deleting a website requires its domain', async () => {
   expect((await scene.service.client().get(`/api/websites/domain/${domain}`)).status).toBe(404);
 });
 
-test('the menu of a website leads to its code, and a website of others is given back after its domain was typed', async () => {
+test('the menu of a website leads to its code, and a website that others registered is given back', async () => {
   const domain = freshDomain();
   await scene.service.client().post('/api/websites/register', { domain, email });
   await page.reload();
@@ -320,8 +320,6 @@ test('the menu of a website leads to its code, and a website of others is given 
   await page.getByText(`SITE_URL=https://${domain}`).first().waitFor();
   await page.goBack();
   await page.getByRole('button', { name: `${domain} is not mine` }).click();
-  await button('Give back').click();
-  await dialog.getByLabel(`Type ${domain} to confirm`).fill(domain);
   await button('Give back').click();
   await said('Website given back');
   await page.getByRole('heading', { name: domain, exact: true }).waitFor({ state: 'detached' });

@@ -181,7 +181,7 @@ describe('the caller', () => {
     await ann.client.post('/api/websites', { domain: freshDomain() });
     const mine: string = (await ann.client.get('/api/websites')).json[0].domain;
     for (const [name, input] of [
-      ['update_site', { domain: mine, newDomain: freshDomain() }],
+      ['update_site', { domain: mine, newDomain: freshDomain(), confirmDomain: mine }],
       ['delete_site', { domain: mine, confirmDomain: mine }],
       ['delete_site', { domain, confirmDomain: domain }],
     ] as const)
@@ -239,7 +239,7 @@ describe('the caller', () => {
     const domain = await addWebsite(stage, service);
     for (const [name, input] of [
       ['get_site', { domain }],
-      ['update_site', { domain, newDomain: freshDomain() }],
+      ['update_site', { domain, newDomain: freshDomain(), confirmDomain: domain }],
       ['delete_site', { domain, confirmDomain: domain }],
       ['check_integration', { domain }],
       ['get_stats', { domain }],

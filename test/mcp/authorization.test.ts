@@ -163,9 +163,9 @@ describe.each([
   test('steps up for a tool that changes something, and keeps what it had', async () => {
     const [domain, newDomain] = [await addWebsite(stage, service), freshDomain()];
     await stage.query('update websites set email = $1 where domain = $2', [ann.email, domain]);
-    const wanted = await authorizeFor(keeper, 'update_site', { domain, newDomain });
+    const wanted = await authorizeFor(keeper, 'update_site', { domain, newDomain, confirmDomain: domain });
     expect(wanted).toEqual(expect.arrayContaining(['websites:read', 'websites:write']));
-    expect(await callTool(keeper, 'update_site', { domain, newDomain })).toMatchObject({ isError: false });
+    expect(await callTool(keeper, 'update_site', { domain, newDomain, confirmDomain: domain })).toMatchObject({ isError: false });
     expect(await stage.query('select email from websites where domain = $1', [newDomain])).toEqual([{ email: ann.email }]);
     expect((await callTool(keeper, 'list_sites')).isError).toBe(false);
   });

@@ -41,7 +41,10 @@ const examples: Record<string, Example> = {
   }),
   list_sites: () => ({}),
   get_site: async (scene) => ({ domain: await ownSite(scene) }),
-  update_site: async (scene) => ({ domain: await ownSite(scene), newDomain: freshDomain() }),
+  update_site: async (scene) => {
+    const domain = await ownSite(scene);
+    return { domain, newDomain: freshDomain(), confirmDomain: domain };
+  },
   delete_site: async (scene) => {
     const domain = await ownSite(scene);
     return { domain, confirmDomain: domain };

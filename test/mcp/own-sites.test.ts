@@ -38,7 +38,7 @@ test('lists, reads, moves and deletes a website', async () => {
   const { response: site, text } = await succeeding(mine, 'get_site', { domain: ` ${domain.toUpperCase()} ` });
   expect(site).toMatchObject({ domain, proof: { record: `_emailauth.${domain}` } });
   expect(text).toContain(site.proof.value);
-  const { response: changed } = await succeeding(mine, 'update_site', { domain, newDomain: moved, iconUrl: null });
+  const { response: changed } = await succeeding(mine, 'update_site', { domain, newDomain: moved, confirmDomain: domain, iconUrl: null });
   expect(changed).toMatchObject({ domain: moved, movedFrom: domain, iconUrl: null });
   expect(await failing(mine, 'delete_site', { domain: moved, confirmDomain: domain })).toMatch(/nothing was deleted.*Ask the person/);
   expect(await domainsOf(owner)).toContain(moved);
@@ -53,8 +53,11 @@ test('lists, reads, moves and deletes a website', async () => {
 test('rejects an update without changes, a taken domain and an unknown icon', async () => {
   const [domain, taken] = [await addWebsite(owner), await addWebsite(other)];
   expect(await failing(mine, 'update_site', { domain })).toContain('Give newDomain or iconUrl');
-  expect(await failing(mine, 'update_site', { domain, newDomain: taken })).toMatch(/is registered already.*nothing was changed/);
-  expect(await failing(mine, 'update_site', { domain, newDomain: 'co.uk' })).toContain('public suffix');
+  expect(await failing(mine, 'update_site', { domain, newDomain: freshDomain() })).toContain('nothing was changed');
+  expect(await failing(mine, 'update_site', { domain, newDomain: taken, confirmDomain: domain })).toMatch(
+    /is registered already.*nothing was changed/,
+  );
+  expect(await failing(mine, 'update_site', { domain, newDomain: 'co.uk', confirmDomain: domain })).toContain('public suffix');
   expect(await failing(mine, 'update_site', { domain, iconUrl: '/objects/uploads/../../etc/passwd' })).toContain('iconUrl');
   expect(await domainsOf(owner)).toContain(domain);
 });
@@ -64,7 +67,7 @@ test('does not find the website of another account and leaves it unchanged', asy
   const before = (await other.client.get('/api/websites')).json;
   const calls: [string, Record<string, unknown>][] = [
     ['get_site', { domain }],
-    ['update_site', { domain, newDomain: freshDomain() }],
+    ['update_site', { domain, newDomain: freshDomain(), confirmDomain: domain }],
     ['delete_site', { domain, confirmDomain: domain }],
     ['get_stats', { domain }],
     ['check_integration', { domain }],

@@ -38,6 +38,35 @@ const nextTypes = {
 }`,
 };
 
+const svelteKit = {
+  id: 'sveltekit',
+  available: () => true,
+  packages: true as const,
+  around: {
+    'svelte.config.js': `import adapter from '@sveltejs/adapter-node';
+export default { kit: { adapter: adapter() } };`,
+    'vite.config.js': `import { sveltekit } from '@sveltejs/kit/vite';
+import { defineConfig } from 'vite';
+export default defineConfig({ plugins: [sveltekit()] });`,
+    'src/app.html': `<!doctype html>
+<html lang="en">
+	<head>
+		<meta charset="utf-8" />
+		<meta name="viewport" content="width=device-width, initial-scale=1" />
+		<link rel="icon" href="data:," />
+		%sveltekit.head%
+	</head>
+	<body data-sveltekit-preload-data="hover">
+		<div style="display: contents">%sveltekit.body%</div>
+	</body>
+</html>`,
+    'src/routes/+page.svelte': '<a href="/login" data-sveltekit-reload>Login with Email</a>',
+  },
+  build: [node, `${bin}/vite`, 'build'],
+  command: [node, 'build'],
+  env: { HOST: '127.0.0.1', ORIGIN: 'http://localhost:{port}' },
+};
+
 /** Frameworks that build whole sites: each is built as for its deployment. Around the template is what the framework's own starter has. */
 export const wholeSiteRecipes: Recipe[] = [
   {
@@ -66,33 +95,11 @@ export default { cacheComponents: true } satisfies NextConfig;`,
   },
   { ...nextjs, variant: 'pages', around: { ...nextTypes, 'pages/index.tsx': nextHome } },
   { ...nextjs, variant: 'pages-javascript', around: { 'pages/index.js': nextHome } },
+  svelteKit,
   {
-    id: 'sveltekit',
-    available: () => true,
-    packages: true,
-    around: {
-      'svelte.config.js': `import adapter from '@sveltejs/adapter-node';
-export default { kit: { adapter: adapter() } };`,
-      'vite.config.js': `import { sveltekit } from '@sveltejs/kit/vite';
-import { defineConfig } from 'vite';
-export default defineConfig({ plugins: [sveltekit()] });`,
-      'src/app.html': `<!doctype html>
-<html lang="en">
-	<head>
-		<meta charset="utf-8" />
-		<meta name="viewport" content="width=device-width, initial-scale=1" />
-		<link rel="icon" href="data:," />
-		%sveltekit.head%
-	</head>
-	<body data-sveltekit-preload-data="hover">
-		<div style="display: contents">%sveltekit.body%</div>
-	</body>
-</html>`,
-      'src/routes/+page.svelte': '<a href="/login" data-sveltekit-reload>Login with Email</a>',
-    },
-    build: [node, `${bin}/vite`, 'build'],
-    command: [node, 'build'],
-    env: { HOST: '127.0.0.1', ORIGIN: 'http://localhost:{port}' },
+    ...svelteKit,
+    variant: 'typescript',
+    around: { ...svelteKit.around, 'tsconfig.json': JSON.stringify({ extends: './.svelte-kit/tsconfig.json' }) },
   },
   {
     id: 'nuxt',

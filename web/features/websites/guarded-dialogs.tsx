@@ -120,15 +120,14 @@ export function DeleteDialog({
   );
 }
 
-/** Gives a website back that someone else registered with the account's address, after its domain was typed: it is deleted too. */
-export function GiveBackDialog({ website: { id, domain, displayDomain }, onClose }: { website: Website; onClose: () => void }) {
+/** Gives a website back that someone else registered with the account's address, which deletes it: the person never used it. */
+export function GiveBackDialog({ website: { id, displayDomain }, onClose }: { website: Website; onClose: () => void }) {
   const giveBack = useGiveBack();
   return (
     <ConfirmDialog
       title={`${displayDomain} is not mine`}
       action="Give back"
       failure="The website could not be given back."
-      typed={[displayDomain, domain]}
       mutation={giveBack}
       input={id}
       done={['Website given back', displayDomain]}
