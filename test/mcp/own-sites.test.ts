@@ -120,7 +120,7 @@ test('explains the sign-ins of a website, newest first, with what is missing or 
   const { response, text } = await succeeding(mine, 'explain_sign_in', { domain: domain.toUpperCase() });
   expect(response.events.slice(0, 2)).toMatchObject([{ kind: 'token_refused', reason: 'used' }, { kind: 'verified' }]);
   expect(response.summary).toContain('Verify each token once');
-  expect(text).toContain(`token_refused used (${ann})`);
+  expect(text).toContain(`token_refused used ("${ann}")`);
   const { clientId } = await addApplication(owner);
   expect((await succeeding(mine, 'explain_sign_in', { domain: clientId })).response.events).toEqual([]);
   await signInAt(stage, service, websiteClient(domain));
