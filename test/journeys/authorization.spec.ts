@@ -56,14 +56,13 @@ test('is completed by keyboard, with the code in the first window while the link
   await evaluates(page, 'document.activeElement.name', 'email');
   await page.keyboard.type(email);
   await page.keyboard.press('Enter');
-  await evaluates(page, 'document.activeElement.textContent', text('en', 'check_email'));
+  await heading(page, text('en', 'check_email'));
+  await evaluates(page, 'document.activeElement.name', 'code');
   const { link, code } = await mailFor(email);
   const other = await (await scene.newBrowser()).newPage();
   await other.goto(link);
   await heading(other, text('en', 'oidc_link_title'));
   expect(await other.getByRole('textbox').count()).toBe(0);
-  const field = page.getByLabel(text('en', 'code_label'));
-  while ((await field.and(page.locator(':focus')).count()) === 0) await page.keyboard.press('Tab');
   await page.keyboard.type(code);
   await heading(page, consentFor(email));
   const allow = button(page, 'oidc_continue');
