@@ -214,8 +214,11 @@ export function isThisMachine(hostname: string): boolean {
   return /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(hostname);
 }
 
+/** The domain of all loopback hosts, which local mode accepts without a registration. */
+export const LOCALHOST = 'localhost';
+
 /** The loopback hosts of RFC 8252 §7.3, and `localhost`, which people use for the same purpose (§8.3). */
-const LOOPBACK_REDIRECT_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+const LOOPBACK_REDIRECT_HOSTS: readonly string[] = [LOCALHOST, '127.0.0.1', '[::1]'];
 
 /**
  * Returns whether a redirect may go to a hostname over http: exactly `localhost`, `127.0.0.1` or `[::1]`. Narrower than

@@ -1,10 +1,11 @@
 import { completable, type GetPromptResult, type McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { LOCALHOST } from '../contract/rules.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { assistantPrompt } from '../templates/render.ts';
 import { frameworkIds, renderIntegration, requireFramework } from './integration.ts';
 import { orProtocolError } from './resources.ts';
-import { completeOwnDomains, LOCALHOST } from './service.ts';
+import { completeOwnDomains } from './service.ts';
 import type { McpContext } from './tool.ts';
 
 /** Registers the prompts, which a person starts from a menu of their client. */

@@ -6,9 +6,6 @@ import { hasCode, type McpContext, refusal } from './tool.ts';
 
 export type OwnSite = Output<'listWebsites'>[number];
 
-/** The domain that a service in local mode accepts without a registration. */
-export const LOCALHOST = 'localhost';
-
 /** Returns the caller's website with a domain, as people or machines write it. @throws ApiError, website_not_found for any other */
 export async function requireOwnSite(client: Client, domain: string, signal: AbortSignal): Promise<OwnSite> {
   const site = findByDomain(await client.listWebsites({}, { signal }), domain);

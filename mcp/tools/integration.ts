@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { languages } from '../../contract/languages.ts';
-import { normalHost } from '../../contract/rules.ts';
+import { LOCALHOST, normalHost } from '../../contract/rules.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import type { WebsiteCheck } from '../../diagnostics/website-checks.ts';
 import { markdownPath } from '../../docs/pages.ts';
@@ -17,7 +17,7 @@ import {
   renderIntegration,
   requireFramework,
 } from '../integration.ts';
-import { inboxAt, isServed, LOCALHOST } from '../service.ts';
+import { inboxAt, isServed } from '../service.ts';
 import { Domain, defineTool, type McpContext, NextSteps, OwnDomain, refusal } from '../tool.ts';
 
 const CALLBACK_PATH = '/auth/callback';

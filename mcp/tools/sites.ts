@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { normalDomain } from '../../contract/rules.ts';
+import { LOCALHOST, normalDomain } from '../../contract/rules.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { nextSteps } from '../../templates/render.ts';
 import { numberedList } from '../integration.ts';
-import { findByDomain, findCaller, findInbox, isServed, LOCALHOST, type OwnSite, requireOwnSite } from '../service.ts';
+import { findByDomain, findCaller, findInbox, isServed, type OwnSite, requireOwnSite } from '../service.ts';
 import { Address, Domain, defineTool, hasCode, type McpContext, NextSteps, OwnDomain, refusal } from '../tool.ts';
 
 type Registered = { domain: string; email?: string; status: 'active' | 'already registered'; authUrl: string };

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { maskEmail, normalDomain } from '../../contract/rules.ts';
+import { LOCALHOST, maskEmail, normalDomain } from '../../contract/rules.ts';
 import { isApplicationId } from '../applications/applications.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { ERASED } from '../visitors/visits.ts';
-import { displayDomainOf, LOCALHOST } from '../websites/domains.ts';
+import { displayDomainOf } from '../websites/domains.ts';
 import { explain } from './explanations.ts';
 import { type EventRow, EventStore, type Position, type Source } from './store.ts';
 

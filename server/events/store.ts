@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import { LOCALHOST } from '../../contract/rules.ts';
 import { startOf } from '../db/row-numbers.ts';
 import { shownAddress } from '../visitors/visits.ts';
-import { LOCALHOST } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /** How far the two sources of events are read: the last row number of the audit log, and of `website_events`. */

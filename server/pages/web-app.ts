@@ -48,7 +48,7 @@ export function loadWebApp({
 }: Pick<Config, 'publicUrl' | 'secure' | 'evp' | 'mode' | 'smtpUrl'>): WebApp {
   const preloadsOf = fontPreloads(`${webRoot}assets`);
   const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), preloadsOf('en')) };
-  // For web/lib/local-mode.ts.
+  // For web/ui/local-mode.tsx.
   if (mode === 'local') html.portal = html.portal.replace('<html ', `<html data-local="${smtpUrl ? 'smtp' : 'inbox'}" `);
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
   const portal = describePages(html.portal, publicUrl, pagePreloads(webRoot));

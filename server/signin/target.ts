@@ -1,11 +1,11 @@
 import { Fault } from '../../contract/errors.ts';
 import type { ForwardUrlRule, SignInBoot } from '../../contract/pages.ts';
-import { hasOwnScheme, isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
+import { hasOwnScheme, isLoopbackRedirectHost, LOCALHOST, normalHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { inAscii } from '../http/reading.ts';
 import { uploadPath } from '../uploads/uploads.ts';
-import { audienceOf, displayDomainOf, LOCALHOST, registrableOf } from '../websites/domains.ts';
+import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
 import type { Conditions, readConditions } from './methods.ts';
 
 // Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
+import { LOCALHOST } from '../../contract/rules.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { WITHOUT_EMAIL } from '../visitors/visits.ts';
-import { LOCALHOST } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /**

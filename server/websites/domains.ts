@@ -2,10 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { getDomain } from 'tldts';
 import { Fault } from '../../contract/errors.ts';
-import { domainMessage, isLoopbackRedirectHost, normalDomain, normalHost } from '../../contract/rules.ts';
-
-/** The domain of all loopback hosts, which local mode accepts without a registration. */
-export const LOCALHOST = 'localhost';
+import { domainMessage, isLoopbackRedirectHost, LOCALHOST, normalDomain, normalHost } from '../../contract/rules.ts';
 
 const MAX_HOST_LENGTH = 253;
 

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { normalDomain } from '../../contract/rules.ts';
+import { LOCALHOST, normalDomain } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query, queryOf } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
@@ -11,7 +11,7 @@ import { type Account, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
+import { displayDomainOf, registrableOf, rootDomainOf } from './domains.ts';
 import { canBeGivenBack, checkOwner, findManaged, findOwned, iconUrlOf, managedBy, presentWebsite, presentWebsites } from './managers.ts';
 import { checkUnprovenLimit, registerWebsite, releaseUnclaimed } from './store.ts';
 

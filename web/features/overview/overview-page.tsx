@@ -2,7 +2,6 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link, useSearchParams } from 'wouter';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
-import { isLocalMode } from '../../lib/local-mode.ts';
 import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from '../../lib/queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
@@ -12,6 +11,7 @@ import { cx } from '../../ui/cx.ts';
 import { DayBars } from '../../ui/day-bars.tsx';
 import { Periods } from '../../ui/filters.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
+import { isLocalMode } from '../../ui/local-mode.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AuditRow, Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
 import { Empty, Failed, Skeleton, StatusDot } from '../../ui/states.tsx';

@@ -5,7 +5,7 @@ import { errorText } from '../../lib/api.ts';
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { useDeleteWebsite, useGiveBack, useSaveWebsite, type Website } from './website.ts';
+import { useDeleteWebsite, useSaveWebsite, type Website } from './website.ts';
 
 /**
  * Moves a website to another domain, after what that ends was shown: the only way to do it.
@@ -116,25 +116,6 @@ export function DeleteDialog({
     >
       Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for this
       domain.
-    </ConfirmDialog>
-  );
-}
-
-/** Gives a website back that someone else registered with the account's address, which deletes it: the person never used it. */
-export function GiveBackDialog({ website: { id, displayDomain }, onClose }: { website: Website; onClose: () => void }) {
-  const giveBack = useGiveBack();
-  return (
-    <ConfirmDialog
-      title={`${displayDomain} is not mine`}
-      action="Give back"
-      failure="The website could not be given back."
-      mutation={giveBack}
-      input={id}
-      done={['Website given back', displayDomain]}
-      onClose={onClose}
-    >
-      The website is deleted with its statistics, branding, visitors and team, and its visitors can no longer sign in. Others can then
-      register its domain.
     </ConfirmDialog>
   );
 }

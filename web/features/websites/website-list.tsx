@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
+import { errorText } from '../../lib/api.ts';
 import { dayOf, durationOf } from '../../lib/dates.ts';
 import { type ListState, listPath, PAGE_SIZE, sorts } from '../../lib/queries.ts';
 import { livePath, websitePath } from '../../paths.ts';
@@ -12,8 +13,9 @@ import { CheckIcon, SiteIcon } from '../../ui/icons.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Pager, Rows } from '../../ui/panels.tsx';
 import { Badge, Empty } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toast.tsx';
 import { BulkBar } from './bulk-bar.tsx';
-import type { Website } from './website.ts';
+import { useGiveBack, type Website } from './website.ts';
 
 /** With fewer websites, there is nothing to search, sort or select. */
 const MIN_FOR_TOOLS = 6;
@@ -108,7 +110,7 @@ function useScrollToTop(page: number) {
 type ListedWebsite = Output<'searchWebsites'>['websites'][number];
 
 /** What can be done with a website of the list. */
-type RowActions = Record<'onTry' | 'onOpenId' | 'onProve' | 'onEdit' | 'onDelete' | 'onGiveBack', (website: Website) => void>;
+type RowActions = Record<'onTry' | 'onOpenId' | 'onProve' | 'onEdit' | 'onDelete', (website: Website) => void>;
 
 type RowProps = RowActions & {
   website: ListedWebsite;
@@ -160,15 +162,11 @@ function WebsiteRow({ website, selected, onSelect, ...actions }: RowProps) {
   );
 }
 
-function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete, onGiveBack }: RowActions & { website: Website }) {
+function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowActions & { website: Website }) {
   const { domain, displayDomain, verified } = website;
   return (
     <div className="-ml-3 flex shrink-0 flex-wrap">
-      {website.registeredByOthers && (
-        <Button variant="quiet" small aria-label={`${displayDomain} is not mine`} onClick={() => onGiveBack(website)}>
-          Not mine
-        </Button>
-      )}
+      {website.registeredByOthers && <NotMine website={website} />}
       <Button variant="quiet" small aria-label={`Edit ${displayDomain}`} onClick={() => onEdit(website)}>
         Edit
       </Button>
@@ -199,6 +197,27 @@ function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete, onGiveBa
         ]}
       />
     </div>
+  );
+}
+
+/** Gives a website back. It asks nothing: the website was never the account's own, and can be registered again. */
+function NotMine({ website: { id, displayDomain } }: { website: Website }) {
+  const giveBack = useGiveBack();
+  return (
+    <Button
+      variant="quiet"
+      small
+      busy={giveBack.isPending}
+      aria-label={`${displayDomain} is not mine`}
+      onClick={() =>
+        giveBack.mutate(id, {
+          onSuccess: () => toast('Website given back', displayDomain),
+          onError: (error) => toastFailure('The website could not be given back', errorText(error, 'Try again.')),
+        })
+      }
+    >
+      Not mine
+    </Button>
   );
 }
 

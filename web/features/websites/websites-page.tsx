@@ -4,25 +4,24 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { domainInput, normalHost } from '../../../contract/rules.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { isThisComputer, LOCALHOST } from '../../lib/local-mode.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/queries.ts';
 import { registeredPath, websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, FormDialog, useAddParameter } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
-import { LocalhostNote } from '../../ui/localhost-note.tsx';
+import { isThisComputer, LocalhostNote } from '../../ui/local-mode.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { DeleteDialog, GiveBackDialog, MoveDialog } from './guarded-dialogs.tsx';
+import { DeleteDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
 import { type Claim, useClaim, useSaveWebsite, type Website } from './website.ts';
 import { OpenIdDialog, Proof, ProofDialog, TryDialog } from './website-actions.tsx';
 import { WebsiteList } from './website-list.tsx';
 
-type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'openid' | 'prove' | 'delete' | 'giveBack'; website: Website };
+type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'openid' | 'prove' | 'delete'; website: Website };
 
 /** /developer-email-auth: the websites of the account. */
 export function WebsitesPage() {
@@ -70,7 +69,6 @@ export function WebsitesPage() {
           onProve={(website) => setOpen({ dialog: 'prove', website })}
           onEdit={(website) => setOpen({ dialog: 'save', website })}
           onDelete={(website) => setOpen({ dialog: 'delete', website })}
-          onGiveBack={(website) => setOpen({ dialog: 'giveBack', website })}
         />
       )}
       {open?.dialog === 'save' && <WebsiteDialog website={open.website} onClose={close} />}
@@ -78,7 +76,6 @@ export function WebsitesPage() {
       {open?.dialog === 'openid' && <OpenIdDialog website={open.website} onClose={close} />}
       {open?.dialog === 'prove' && <ProofDialog website={open.website} onClose={close} />}
       {open?.dialog === 'delete' && <DeleteDialog website={open.website} onClose={close} />}
-      {open?.dialog === 'giveBack' && <GiveBackDialog website={open.website} onClose={close} />}
     </>
   );
 }

@@ -1,4 +1,6 @@
-import { isLoopbackRedirectHost } from '../../contract/rules.ts';
+import { Link } from 'wouter';
+import { isLoopbackRedirectHost, LOCALHOST } from '../../contract/rules.ts';
+import { registeredPath } from '../paths.ts';
 
 // The service writes it into the page (server/pages/web-app.ts).
 const local = globalThis.document?.documentElement.dataset.local;
@@ -9,12 +11,19 @@ export const isLocalMode = local !== undefined;
 /** Whether emails stay in the built-in inbox. */
 export const hasInbox = local === 'inbox';
 
-/** The domain of this computer, for which local mode issues tokens. */
-export const LOCALHOST = 'localhost';
-
 /** Returns whether a person typed or pasted this computer as a domain, and the service accepts it. */
 export function isThisComputer(input: string): boolean {
   const [, address] = /^(?:https?:\/\/)?(.+)$/i.exec(input.trim()) ?? [];
   const url = `http://${address}`;
   return isLocalMode && address !== undefined && URL.canParse(url) && isLoopbackRedirectHost(new URL(url).hostname);
 }
+
+/** Below a field for a domain that contains this computer: the way on. */
+export const LocalhostNote = () => (
+  <>
+    localhost needs no registration:{' '}
+    <Link href={registeredPath(LOCALHOST)} className="text-accent underline underline-offset-2">
+      continue to the code
+    </Link>
+  </>
+);
