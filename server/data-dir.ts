@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readlinkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './start-error.ts';
 
@@ -21,7 +21,7 @@ export function openDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
   const user = process.getuid?.();
   if (user === undefined) return;
-  const { uid: owner } = lstatSync(realpathSync(dataDir));
+  const { uid: owner } = statSync(dataDir);
   // Its owner could replace the secrets. Root owns the volumes of containers.
   if (owner !== user && owner !== 0 && !isRoot) throw new StartError(ownerText(dataDir, dataDir, owner, user));
   for (const name of readdirSync(dataDir).filter((each) => OWN.test(each))) {

@@ -207,18 +207,22 @@ async function reachEmbedded(url: string, log: Log): Promise<DatabaseRoute> {
 async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }: Settings, log: Log): Promise<DatabaseRoute> {
   const url = databaseUrl as string;
   const directUrl = databaseDirectUrl ?? url;
-  const pooled = await reachDatabase({ url, setting: 'DATABASE_URL' }, log);
+  const target = { url, setting: 'DATABASE_URL' } as const;
+  const pooled = await reachDatabase(target, log);
   if (databaseDirectUrl) {
-    const direct = await reachDatabase({ url: directUrl, setting: 'DATABASE_DIRECT_URL' }, log);
-    refuseSharedSessions({ url: directUrl, setting: 'DATABASE_DIRECT_URL' }, direct);
+    const directTarget = { url: directUrl, setting: 'DATABASE_DIRECT_URL' } as const;
+    const direct = await reachDatabase(directTarget, log);
+    refuseSharedSessions(directTarget, direct);
+    refuseUnprivileged(directTarget, direct);
     if (direct.identity !== pooled.identity) {
       const places = `DATABASE_URL (${placeOf(url)}) and DATABASE_DIRECT_URL (${placeOf(directUrl)})`;
       throw new StartError(`${places} lead to two different databases. Give the same database of the same server in both.`);
     }
+  } else {
+    refuseUnprivileged(target, pooled);
   }
-  await refuseUnprivileged({ url: directUrl, setting: databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL' });
   if (pooled.pooling === 'session') return { url, directUrl, sessions: true, preparedStatements };
-  if (pooled.pooling === 'statement' || !databaseDirectUrl) refuseSharedSessions({ url, setting: 'DATABASE_URL' }, pooled);
+  if (pooled.pooling === 'statement' || !databaseDirectUrl) refuseSharedSessions(target, pooled);
   await refuseUnprepared(url, pooled, preparedStatements);
   log.info({ preparedStatements }, 'DATABASE_URL leads through a pooler in transaction mode');
   return { url, directUrl, sessions: false, preparedStatements };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { DatabaseFacts, ReplicaFacts, Standby } from '../../diagnostics/deployment.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
@@ -21,7 +21,7 @@ type Server = {
 };
 
 /** A database that accepts writes. */
-export type Reached = Pick<Server, 'identity' | 'hasTimeSettings'> & { pooling: Pooling };
+export type Reached = Pick<Server, 'identity' | 'hasTimeSettings'> & { pooling: Pooling; missingGrant: string | null };
 
 export const MIN_VERSION = 14;
 const TIMEOUT_MS = 30_000;
@@ -42,13 +42,17 @@ export const READ_ONLY_REMEDIES: Record<ReadOnlyCause, string> = {
 
 /** SQLSTATEs and messages of PostgreSQL and PgBouncer for wrong settings, which waiting does not correct. */
 const FINAL_STATES = /^(?:28|3D|42|0A|0L|0P)/;
-const FINAL_MESSAGES =
-  /authentication failed|no such (?:user|database)|unsupported startup parameter|not support SSL|certificate|does not match/;
+const FINAL_MESSAGES = /authentication failed|no such (?:user|database)|unsupported startup parameter|not support SSL|certificate/;
 
 const SERVER = `
 select current_setting('server_version_num')::int / 10000 as version, current_setting('server_encoding') as encoding, ${READ_ONLY_CAUSE} as "readOnly",
   extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as identity,
   ${HAS_TIME_SETTINGS} as "hasTimeSettings"`;
+
+const JOBS_SCHEMA = 'graphile_worker';
+/** The statement that lets the role create the schema of the jobs, or null. */
+const MISSING_GRANT = `case when has_database_privilege(current_database(), 'create') or to_regnamespace('${JOBS_SCHEMA}') is not null then null
+  else format('grant create on database %I to %I', current_database(), current_user) end as "missingGrant"`;
 
 /** The server accepts no writes. That may change, since a promotion can be in progress. */
 class ReadOnly extends Error {}
@@ -75,11 +79,12 @@ async function reach({ url, setting }: Target, place: string): Promise<Reached> 
   const client = openClient(url);
   try {
     await client.connect();
-    const [{ version, encoding, readOnly, identity, hasTimeSettings }] = (await client.query<Server>(SERVER)).rows;
+    const { rows } = await client.query<Server & Pick<Reached, 'missingGrant'>>(`${SERVER}, ${MISSING_GRANT}`);
+    const [{ version, encoding, readOnly, identity, hasTimeSettings, missingGrant }] = rows;
     if (version < MIN_VERSION) throw tooOld(place, version);
     if (encoding !== 'UTF8') throw notUtf8(place, encoding);
     if (readOnly) throw new ReadOnly(`${READ_ONLY_TEXTS[readOnly]}. ${READ_ONLY_REMEDIES[readOnly]}${setting ? ` in ${setting}` : ''}.`);
-    return { pooling: setting ? await detectPooling(url) : 'session', identity, hasTimeSettings };
+    return { pooling: setting ? await detectPooling(url) : 'session', identity, hasTimeSettings, missingGrant };
   } finally {
     void client.end().catch(() => {});
   }
@@ -122,26 +127,12 @@ export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick
   );
 }
 
-const JOBS_SCHEMA = 'graphile_worker';
-const PRIVILEGES = `
-select current_user as role, current_database() as database,
-  has_database_privilege(current_database(), 'create') or to_regnamespace($1) is not null as "mayCreate"`;
-
 /** Checks that the role may create the schema of the jobs, unless it exists. @throws StartError */
-export async function refuseUnprivileged({ url, setting }: Target): Promise<void> {
-  const client = openClient(url);
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ role: string; database: string; mayCreate: boolean }>(PRIVILEGES, [JOBS_SCHEMA]);
-    const [{ role, database, mayCreate }] = rows;
-    if (mayCreate) return;
-    const grant = `grant create on database ${pg.escapeIdentifier(database)} to ${pg.escapeIdentifier(role)}`;
-    throw new StartError(
-      `The role ${role} of ${setting} may not create the schema ${JOBS_SCHEMA}, which the jobs need. As the owner of the database, run: ${grant}`,
-    );
-  } finally {
-    void client.end().catch(() => {});
-  }
+export function refuseUnprivileged({ url, setting }: Target, { missingGrant }: Pick<Reached, 'missingGrant'>): void {
+  if (!missingGrant) return;
+  throw new StartError(
+    `The role of ${setting} (${placeOf(url)}) may not create the schema ${JOBS_SCHEMA}, which the jobs need. As the owner of the database, run: ${missingGrant}`,
+  );
 }
 
 const FACTS = `${SERVER},

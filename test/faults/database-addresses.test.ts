@@ -123,8 +123,9 @@ test('a database or role that cannot be used is refused at the start, with what 
   await query(url, 'create database tenants');
   await query(cluster.url('tenants'), 'create schema tenant authorization tenant');
   const tenants = urlOf({ username: 'tenant', pathname: '/tenants' });
-  const sentence = 'The role tenant of DATABASE_URL may not create the schema graphile_worker';
-  expect(await refusal(tenants)).toContain(`${sentence}, which the jobs need. As the owner of the database, run: grant create on database`);
+  expect(await refusal(tenants)).toMatch(
+    /The role of DATABASE_URL \(.*\) may not create the schema graphile_worker, .*run: grant create on database tenants to tenant/,
+  );
   await query(url, 'grant create on database tenants to tenant');
   await serve(tenants);
   await service?.stop();
