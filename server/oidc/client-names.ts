@@ -30,8 +30,8 @@ const SCRIPTS = [
   /^[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]+$/u,
   /^[\p{scx=Han}\p{scx=Hangul}]+$/u,
 ];
-/** Scripts whose letters need no combining marks in NFKC. */
-const WITHOUT_MARKS = /^[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]*\p{M}/u;
+/** A combining mark after letters of scripts that need none. */
+const NEEDLESS_MARK = /^[\p{scx=Latin}\p{scx=Greek}\p{scx=Cyrillic}]*\p{M}/u;
 /** Letters of other scripts that look like Latin ones: a name of these alone looks like another name. */
 const LATIN_LOOKALIKES = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһӏԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧορν]+$/u;
 
@@ -41,13 +41,13 @@ const LATIN_LOOKALIKES = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһ
  * @param hosts of its redirect URIs
  */
 export function clientNameOf(text: string, hosts: readonly string[]): string | null {
-  const name = oneLine(text, MAX_LENGTH).normalize('NFC');
+  const name = oneLine(text, Number.POSITIVE_INFINITY).normalize('NFC');
   const letters = name.replace(/[^\p{L}\p{M}]/gu, '');
-  if (!letters || !PLAIN.test(name.replace(/…$/, '')) || name.normalize('NFKC').replace(/\.\.\.$/, '…') !== name) return null;
+  if (!letters || !PLAIN.test(name) || name.normalize('NFKC') !== name) return null;
   if (!SCRIPTS.some((script) => script.test(letters)) || /\p{DI}/u.test(letters)) return null;
-  if (WITHOUT_MARKS.test(letters) || /\p{M}{3}/u.test(letters) || LATIN_LOOKALIKES.test(letters)) return null;
+  if (NEEDLESS_MARK.test(letters) || /\p{M}{3}/u.test(letters) || LATIN_LOOKALIKES.test(letters)) return null;
   const domains = name.split(/[^\p{L}\p{M}0-9.-]+/u).flatMap((word) => domainIn(word) ?? []);
-  return domains.every((domain) => hosts.some((host) => `.${host}`.endsWith(`.${domain}`))) ? name : null;
+  return domains.every((domain) => hosts.some((host) => `.${host}`.endsWith(`.${domain}`))) ? oneLine(name, MAX_LENGTH) : null;
 }
 
 /** Returns the host in a word, or null when it does not end like one. */
