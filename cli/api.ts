@@ -4,14 +4,12 @@ import { type RouteName, routes } from '../contract/routes.ts';
 import { createFetch, describeConnection, describeTimeout, proxyFor, readBody, TIMEOUT_MS } from './connection.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { version } from './installation.ts';
-import type { Caller, Credential } from './settings.ts';
+import type { Caller, Credential, Environment } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
 const LOGOUT_TIMEOUT_MS = 10_000;
 /** Far above any response of the API, so that an endless one does not fill the memory. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 type ApiOptions = {
   host: string;

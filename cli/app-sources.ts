@@ -2,6 +2,7 @@ import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'no
 import { extname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { portInScript, takesPort } from './ports.ts';
+import type { Environment } from './settings.ts';
 
 /** How an app is started for development. `{port}` in an argument stands for the port; the variable PORT has it too. */
 export type AppCommand = {
@@ -10,8 +11,6 @@ export type AppCommand = {
   /** What has to run once before it. */
   build?: readonly [string, ...string[]];
 };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const ENTRIES = ['app', 'server', 'index', 'main', 'src/index', 'src/app', 'src/server', 'src/main'];

@@ -1,8 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { isThisMachine } from '../contract/rules.ts';
 import { usageError } from './exit.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './settings.ts';
 
 /** Time limit of a whole call, its response included. */
 export const TIMEOUT_MS = 30_000;

@@ -3,8 +3,7 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, extname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-type Environment = Record<string, string | undefined>;
+import type { Environment } from './settings.ts';
 
 /** The package that contains the service. */
 export const SERVER_PACKAGE = 'emailauth-server';

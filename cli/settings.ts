@@ -6,7 +6,8 @@ import { isThisMachine } from '../contract/rules.ts';
 import { usageError } from './exit.ts';
 import { baseDirectory } from './installation.ts';
 
-type Environment = Record<string, string | undefined>;
+/** The environment variables of a command. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_HOST = 'http://localhost:3000';
 

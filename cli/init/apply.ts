@@ -6,6 +6,7 @@ import type { Framework } from '../../templates/framework.ts';
 import type { Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { type Ended, lastLines, type RunOptions, runProgram } from '../process-group.ts';
+import type { Environment } from '../settings.ts';
 import { shellLine } from '../terminal.ts';
 import { type Change, writeAll } from './files.ts';
 import { type CommandLine, findPython, type PackageManager } from './package-manager.ts';
@@ -174,8 +175,6 @@ export type Check = {
   untilItListens?: true;
   env?: Readonly<Record<string, string>>;
 };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Time limit of a build. */
 const BUILD_MS = 10 * 60_000;
