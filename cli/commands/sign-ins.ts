@@ -50,7 +50,7 @@ async function follow(
   const { signal } = context;
   const { MAX_EVENT_WAIT_SECONDS } = await import('../../contract/limits.ts');
   for (let failures = 0; !signal.aborted; ) {
-    const start = Date.now();
+    const start = performance.now();
     try {
       const page = await client.websiteEvents({ domain, after: cursor, wait: more ? 0 : MAX_EVENT_WAIT_SECONDS });
       if (failures > 0) note(context, 'The service is back.');
@@ -58,7 +58,7 @@ async function follow(
       ({ cursor, more } = page);
       page.events.forEach(print);
       // The service may respond at once each time.
-      await sleep(Math.max(0, start + MIN_PAUSE_MS - Date.now()), undefined, { signal });
+      await sleep(Math.max(0, start + MIN_PAUSE_MS - performance.now()), undefined, { signal });
     } catch (error) {
       if (signal.aborted || !isTemporary(error)) throw error;
       if (failures === 0) note(context, `${describeFailure(error).message} Trying again.`);

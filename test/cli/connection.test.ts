@@ -201,8 +201,8 @@ test('tail pauses between calls to a service that always responds at once', asyn
   await waitUntil('it has called six times', 60_000, () => calls >= 6);
   child.kill('SIGINT');
   await service.close();
-  // Five pauses of a second, which no machine makes shorter.
-  expect(performance.now() - start).toBeGreaterThan(4_900);
+  // The second call follows the first at once; then come four pauses of a second, which no machine makes shorter.
+  expect(performance.now() - start).toBeGreaterThan(3_900);
 });
 
 test.each([[['login', '--email', 'ann@example.com']], [['login', '--start', '--email', 'ann@example.com']]])(
