@@ -41,24 +41,6 @@ export const errors = {
     hint: 'Enter the code from the newest email, in the browser where you started; after five wrong codes request a new email.',
   },
   bad_grant: { status: 400, message: 'The code is invalid, used or expired.', hint: 'Start the sign-in again.', oauth: 'invalid_grant' },
-  bad_request_signature: {
-    status: 400,
-    message: 'The HTTP Message Signature of the request is missing or not valid.',
-    hint: 'Sign method, authority, path, digest and key of the request with the key in Signature-Key (RFC 9421), at the present time.',
-    oauth: 'invalid_signature',
-  },
-  private_email_not_supported: {
-    status: 400,
-    message: 'This issuer has no private addresses.',
-    hint: 'Request a token for the address itself.',
-    oauth: 'private_email_not_supported',
-  },
-  email_not_verifiable: {
-    status: 401,
-    message: 'No one with this address is signed in here, or this service is not the issuer for it.',
-    hint: 'Sign in here with the address, in the same browser.',
-    oauth: 'authentication_required',
-  },
   verifiable_email: {
     status: 409,
     message: 'The browser may be able to verify this address. No email was sent yet.',

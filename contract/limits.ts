@@ -126,8 +126,6 @@ export const RATE_LIMITS = {
   },
   failed_verify: { points: 60, duration: 60, description: 'invalid tokens from one network address' },
   failed_passkeys: { points: 60, duration: 60, description: 'rejected passkeys from one network address' },
-  issued_tokens: { points: 60, duration: 3600, description: 'email verification tokens for one address' },
-  failed_issuances: { points: 60, duration: 60, description: 'refused requests for an email verification token from one network address' },
   failed_email_verifications: {
     points: 30,
     duration: 3600,

@@ -90,12 +90,6 @@ export const docPages: readonly DocPage[] = [
     optional: true,
   },
   {
-    slug: 'email-verification-issuer',
-    title: 'Issuer of email verification tokens',
-    description: 'For operators, experimental: whoever is signed in proves their address to other websites without an email.',
-    optional: true,
-  },
-  {
     slug: 'operations',
     title: 'Running Email Auth',
     description: 'For operators: settings, health, several instances, backup and restore.',

@@ -173,17 +173,6 @@ test('reports every fault at once, without the values', () => {
   expect(new ConfigError(faults).message).toContain('12 settings');
 });
 
-test('EVP_ISSUER_DOMAINS is a list of domains, and needs an https PUBLIC_URL', () => {
-  const secure = { ...production, PUBLIC_URL: 'https://auth.example.com' };
-  expect(read(secure).issuerDomains).toEqual(new Set());
-  expect(read({ ...secure, EVP_ISSUER_DOMAINS: 'Example.com, bücher.example' }).issuerDomains).toEqual(
-    new Set(['example.com', 'xn--bcher-kva.example']),
-  );
-  expect(faultsOf({ ...secure, EVP_ISSUER_DOMAINS: 'example.com,' }).join()).toContain('EVP_ISSUER_DOMAINS is not valid');
-  expect(faultsOf({ ...secure, EVP_ISSUER_DOMAINS: 'https://example.com' }).join()).toContain('EVP_ISSUER_DOMAINS is not valid');
-  expect(faultsOf({ EVP_ISSUER_DOMAINS: 'example.com' }).join()).toContain('https PUBLIC_URL');
-});
-
 test('drains for 5 s in production and not at all in local mode by default', () => {
   expect(read(production).drainSeconds).toBe(5);
   expect(read({}).drainSeconds).toBe(0);

@@ -68,8 +68,6 @@ export type Config = {
   mcpOrigins: string[] | null;
   /** DNS servers for domain proofs and the Email Verification Protocol, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
-  /** Domains for whose addresses the service issues email verification tokens. Empty: it is no issuer. */
-  issuerDomains: ReadonlySet<string>;
   /** S3-compatible bucket for icons. Null: they are stored in `dataDir`. */
   bucket: { endpoint: string; name: string; region: string; accessKeyId: string; secretAccessKey: string } | null;
 };
@@ -115,7 +113,6 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
   const { publicUrl, production, mailFrom } = basics;
   faults.push(...(production ? productionFaults(env, values, basics) : localFaults(env, values, basics)));
   faults.push(...databaseFaults(env), ...[DKIM, WEBHOOK, BUCKET].flatMap((names) => incompleteFaults(env, names)));
-  faults.push(...issuerFaults(values, basics));
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
@@ -148,7 +145,6 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     passkeys: { rpId: values.PASSKEY_RP_ID ?? null, origins: values.PASSKEY_ORIGINS ?? [] },
     mcpOrigins: values.MCP_ORIGINS ?? (production ? null : []),
     dnsServers: values.DNS_SERVERS ?? null,
-    issuerDomains: new Set(values.EVP_ISSUER_DOMAINS),
   };
   return { values, deployment };
 }
@@ -205,12 +201,6 @@ function localFaults(env: Env, values: Settings, { behindProxy }: Basics): strin
     faults.push(`SMTP_URL is missing: ${reason}; give smtp://user:password@host:587.`);
   }
   return faults;
-}
-
-/** Browsers speak to an issuer over https only, and its cookie needs it. */
-function issuerFaults({ EVP_ISSUER_DOMAINS }: Settings, { publicUrl }: Basics): string[] {
-  if (!EVP_ISSUER_DOMAINS || publicUrl.startsWith('https:')) return [];
-  return ['EVP_ISSUER_DOMAINS needs an https PUBLIC_URL: give the https address that your proxy serves, or unset EVP_ISSUER_DOMAINS.'];
 }
 
 /** Returns a fault if some of the settings that belong together are missing. */

@@ -17,7 +17,6 @@ import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter, docsSearchRoutes } from './docs/routes.ts';
 import { emailVerificationRoutes } from './email-verification/email-verification.ts';
-import { emailVerificationIssuerRouter } from './email-verification/issuer-routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
 import { forwardAuthRouter } from './forward-auth/routes.ts';
@@ -193,7 +192,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
   const { config, database } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { headers, web, describeError, cookieSettings, verificationIssuer } = core;
+  const { headers, web, describeError } = core;
   const local = config.mode === 'local';
   const origins = new Set([publicUrl]);
   const invokeSettings = {
@@ -209,7 +208,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     });
   const identityOf = identityAt('api');
   const accountOf = async (request: IncomingMessage, response: ServerResponse) => {
-    const identity = await identityOf(request, cookiesOf(request, response, cookieSettings));
+    const identity = await identityOf(request, cookiesOf(request, response, secure));
     return identity?.by === 'session' ? identity : null;
   };
   const identityOfAssistant = identityAt('mcp');
@@ -220,7 +219,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     served,
     listenerOf: createListener({
       ...invokeSettings,
-      cookieSettings,
+      secure,
       trustProxy,
       origins,
       identityOf,
@@ -277,9 +276,6 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         verifier: core.verifier,
         log: parts.log,
       }),
-      ...(verificationIssuer
-        ? [emailVerificationIssuerRouter({ issuer: verificationIssuer, cookieSettings, trustProxy, describeError, headers })]
-        : []),
       wellKnownRouter({ publicUrl, passkeyOrigins: config.passkeys.origins, headers }),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
@@ -291,7 +287,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         local,
         headers,
         sendSignIn: async (request, response) => {
-          web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, cookieSettings)));
+          web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, secure)));
         },
         hasForm: (path) => forms.at('POST', path) !== undefined,
         openApi,

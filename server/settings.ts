@@ -179,11 +179,6 @@ export const settings = {
     .transform((text) => text.split(',').map((server) => server.trim()))
     .refine((servers) => servers.every(isServerAddress), { error: 'give addresses such as 9.9.9.9 or 127.0.0.1:5353, separated by commas' })
     .describe("DNS servers for domain proofs and the Email Verification Protocol · unset: the system's"),
-  EVP_ISSUER_DOMAINS: z
-    .string()
-    .transform((text) => text.split(',').map((domain) => normalHost(domain.trim()) ?? ''))
-    .refine((domains) => domains.every((domain) => domain !== ''), { error: 'give domains of addresses, such as example.com,example.org' })
-    .describe('experimental: domains for whose addresses the service issues email verification tokens to browsers · unset: none'),
   S3_ENDPOINT: refined(isOrigin, 'give scheme and host only, such as https://s3.eu-central-1.amazonaws.com')
     .transform((text) => new URL(text).origin)
     .describe('S3-compatible server for uploaded icons, with path-style URLs · unset: they are stored in DATA_DIR/uploads'),

@@ -6,9 +6,8 @@ import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { IssuerDiscovery } from './email-verification/discovery.ts';
 import { EmailVerification, VerifiedSignInStore } from './email-verification/email-verification.ts';
-import { EmailVerificationIssuer, VerifiableCookie } from './email-verification/issuer.ts';
 import { EventRecorder } from './events/recorder.ts';
-import { type CookieSettings, cookiesOf, receivedCookies } from './http/cookies.ts';
+import { cookiesOf, receivedCookies } from './http/cookies.ts';
 import { createDescribeError, type DescribedError, ErrorLog, errorHeaders } from './http/errors.ts';
 import type { InvokeSettings, Served } from './http/invoke.ts';
 import { Limits } from './http/limits.ts';
@@ -74,11 +73,10 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
   const statusStore = new StatusStore(core, database.reader);
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
-  const { verificationIssuer, cookieSettings } = createVerificationIssuer({ config, secretKeys, core, keys: providerKeys, limits });
   const sessions = new Sessions(new SessionStore(core));
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
     if (!page.steps) return webApp.sendSignIn(response, page, status);
-    const cookies = cookiesOf(response.req, response, cookieSettings);
+    const cookies = cookiesOf(response.req, response, config.secure);
     const passkey = passkeys.ofPage(cookies);
     const verification = page.steps.passkeyOnly ? undefined : emailVerification.ofPage(cookies);
     const added = { ...(inbox && { inbox: true as const }), ...(passkey && { passkey }), ...(verification && { verification }) };
@@ -129,8 +127,6 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const applications = new Applications(database);
   return {
     providerKeys,
-    verificationIssuer,
-    cookieSettings,
     accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
     events,
     headers,
@@ -160,23 +156,6 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   };
 }
 
-/** Returns the issuer of email verification tokens, or null, and the settings of cookies, of which it has one. */
-function createVerificationIssuer({
-  config: { publicUrl, secure, issuerDomains: domains },
-  secretKeys,
-  ...parts
-}: {
-  config: Config;
-  secretKeys: SecretKeys;
-  core: Database['core'];
-  keys: ProviderKeys;
-  limits: Limits;
-}) {
-  const cookie = domains.size > 0 ? new VerifiableCookie({ secretKeys, domains }) : null;
-  const cookieSettings: CookieSettings = { secure, verifiableCookie: cookie?.valueOf ?? null };
-  return { verificationIssuer: cookie && new EmailVerificationIssuer({ publicUrl, domains, cookie, ...parts }), cookieSettings };
-}
-
 /**
  * Returns the pages of signing in: what they show, their forms, the listener of an emailed link, and the page of an error.
  * @param served the calls that a form makes in place of the script
@@ -187,8 +166,8 @@ export function createSignInPages(
   served: readonly Served[],
   invokeSettings: InvokeSettings,
 ) {
-  const { publicUrl, trustProxy } = config;
-  const { cookieSettings, headers, web, steps, targets, links, secrets, applications, events, openId } = signIn;
+  const { publicUrl, secure, trustProxy } = config;
+  const { headers, web, steps, targets, links, secrets, applications, events, openId } = signIn;
   const linkParts = { core: database.core, secrets, applications, events, publicUrl };
   const pages = new SignInPages({
     targets,
@@ -199,7 +178,7 @@ export function createSignInPages(
   const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
     clientAddress: clientAddressOf(request, trustProxy),
     requestId: requestIdOf(request),
-    cookies: cookiesOf(request, response, cookieSettings),
+    cookies: cookiesOf(request, response, secure),
     header: (name: string) => request.headers[name]?.toString(),
   });
   const forms = new SignInForms({

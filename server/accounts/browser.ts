@@ -126,7 +126,6 @@ export function readAuthKey(key: string): AuthKeyParts | null {
 
 /** Puts an account first in the list of accounts that the sign-in page offers in this browser. */
 export function rememberAccount(cookies: Cookies, email: string, key: string): void {
-  cookies.setVerifiable({ email, key });
   cookies.setHint(hintCookies.account, email);
   cookies.setHint(hintCookies.key, key);
   const others = rememberedIn(cookies).filter((account) => account.email !== email);
@@ -136,7 +135,6 @@ export function rememberAccount(cookies: Cookies, email: string, key: string): v
 /** Ends the session in the browser's cookies. The page still offers the accounts, but without their keys, which have ended. */
 export function clearSession(cookies: Cookies): void {
   cookies.set('sid', null);
-  cookies.setVerifiable(null);
   for (const name of Object.values(hintCookies)) cookies.setHint(name, null);
   const accounts = rememberedIn(cookies).map(({ email, timestamp }) => ({ email, key: '', timestamp }));
   if (accounts.length > 0) setRemembered(cookies, accounts);

@@ -4,7 +4,7 @@ import { ApiError, type Client } from '../../contract/client.ts';
 import type { Access } from '../../contract/endpoints.ts';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
 import { type Output, type Parsed, type Route, type RouteName, type Routes, routes } from '../../contract/routes.ts';
-import { type CookieSettings, type Cookies, cookiesOf } from './cookies.ts';
+import { type Cookies, cookiesOf } from './cookies.ts';
 import { ANY_ORIGIN } from './cors.ts';
 import { type Challenge, challengeFor, type DescribedError, type DescribeError, sendError } from './errors.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
@@ -162,7 +162,7 @@ function withTimeout(work: unknown, seconds: number): unknown {
 export type DirectCaller = { identity: Identity | null; authorization: string | undefined; clientAddress: string; requestId?: string };
 
 /** The cookies of a caller that has none. */
-export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHint: () => {}, setVerifiable: () => {} };
+export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHint: () => {} };
 
 /**
  * Returns a function that makes the typed client of the contract for one caller within the process. Its calls have the permissions,
@@ -206,7 +206,8 @@ export type Listener = (
 ) => Promise<void>;
 
 export type ListenerSettings = InvokeSettings & {
-  cookieSettings: CookieSettings;
+  /** As of `cookiesOf`. */
+  secure: boolean;
   trustProxy: number;
   /** Origins of our own pages. */
   origins: ReadonlySet<string>;
@@ -223,7 +224,7 @@ export type ListenerSettings = InvokeSettings & {
  * be handled before it.
  */
 export function createListener(settings: ListenerSettings): (served: Served) => Listener {
-  const headers = dataHeaders(settings.cookieSettings.secure);
+  const headers = dataHeaders(settings.secure);
   return (served) => {
     const route: Route = routes[served.name];
     const oauth = route.oauth === true;
@@ -234,7 +235,7 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
       ...(route.access === 'any-origin' && ANY_ORIGIN),
     };
     return async (request, response, pathParams) => {
-      const cookies = cookiesOf(request, response, settings.cookieSettings);
+      const cookies = cookiesOf(request, response, settings.secure);
       const requestId = requestIdOf(request);
       const readInput = async () => {
         if (route.method !== 'GET') requireOwnOrigin(request, route.access, settings.origins);

@@ -22,8 +22,6 @@ const MESSAGES = {
   logo_checks: 'Too many changes of a logo URL. Please wait a little.',
   rejected_tokens: 'Too many rejected requests about tokens from your network. Please wait a minute.',
   failed_passkeys: 'Too many rejected passkeys from your network. Please wait a minute, or sign in by email.',
-  issued_tokens: 'Too many email verification tokens for this address. Please wait a little.',
-  failed_issuances: 'Too many refused token requests from your network. Please wait a minute.',
   failed_email_verifications: 'Too many rejected tokens from your network. Please sign in by email.',
   wrong_user_codes: 'Too many wrong codes from your network. Please wait an hour, or sign in on the device in another way.',
   failed_verify: 'Too many invalid tokens. Please wait a minute.',

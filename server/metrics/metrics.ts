@@ -222,11 +222,6 @@ export const overduePartitions = new Gauge(
 export const emailRequests = new Counter('emailauth_sign_in_requests_total', 'Requests for an email by result', ['result']);
 export const signIns = new Counter('emailauth_sign_ins_total', 'Tries to sign in by method and result', ['method', 'result']);
 export const tokenVerifications = new Counter('emailauth_token_verifications_total', 'Verifications of tokens by result', ['result']);
-export const issuedTokens = new Counter(
-  'emailauth_email_verification_issuances_total',
-  'Requests for an email verification token by result',
-  ['result'],
-);
 export const wrongCodes = new Counter('emailauth_wrong_codes_total', 'Wrong six-digit sign-in codes');
 
 export const emailVerifications = new Counter(
@@ -238,7 +233,7 @@ export const emailVerifications = new Counter(
 export const jobRuns = new Counter('emailauth_job_runs_total', 'Runs of scheduled jobs by result', ['task', 'result']);
 export const workers = new Gauge('emailauth_workers', 'Processes that serve requests and are counted here');
 
-export const counters = [responses, emailRequests, signIns, tokenVerifications, issuedTokens, wrongCodes, emailVerifications, jobRuns];
+export const counters = [responses, emailRequests, signIns, tokenVerifications, wrongCodes, emailVerifications, jobRuns];
 export const histograms = [requestSeconds, batchRows, batchSeconds, poolWaitSeconds, mailHandoverSeconds, mailDeliverySeconds];
 /** Of one process. */
 export const gauges = [poolConnections, workers];
