@@ -1,39 +1,49 @@
 import type { CommandSpec, Context, Flags } from '../command.ts';
-import { EXIT, usageError } from '../exit.ts';
-import { type AssistantClient, CLIENT_IDS, clients, type Entry, requireClient, SCOPES, type Scope } from '../mcp/clients.ts';
-import type { Edited } from '../mcp/config-text.ts';
-import type { EntryFlags, FileLocation, WantedEntry } from '../mcp/entry.ts';
+import { CommandError, EXIT, usageError } from '../exit.ts';
+import {
+  type AssistantClient,
+  CLIENT_IDS,
+  type CommandLine,
+  clients,
+  entryOf,
+  requireClient,
+  SCOPES,
+  type Scope,
+  SERVER_NAME,
+} from '../mcp/clients.ts';
+import type { EntryFlags, WantedServer } from '../mcp/entry.ts';
 import { requireConfirmation } from '../prompts.ts';
-import { paragraph } from '../terminal.ts';
+import { paragraph, shellLine } from '../terminal.ts';
 
+const SCOPE_FLAG = { '--scope <scope>': 'for you everywhere (user), or in this directory (project)' };
 const ENTRY_FLAGS = {
-  '--scope <scope>': "the person's own file (user), or one in this directory (project)",
+  ...SCOPE_FLAG,
   '--http': 'the address of the service instead of a local server',
   '--read-only': 'leave out every tool that changes something',
 };
 
+/** The assistant's own program may download something first. */
+const RUN_MS = 120_000;
+const SHOWN_LINES = 15;
+
 export const mcpInstall: CommandSpec = {
   usage: 'mcp install <client>',
   group: 'Integration',
-  summary: "write the MCP server into an assistant's configuration",
+  summary: 'add the MCP server to an assistant',
   about:
-    'Shows the entry, and writes it after you confirm. Everything else in the file stays. The entry names the service and the profile in use, and contains no key: the server uses the sign-in on this machine.',
+    "Shows the assistant's own command that adds the server, and runs it after you confirm. For Cursor it opens the page that adds it. For the others it prints the entry and the path of their file. The entry names the service and the profile in use, and contains no key: the server uses the sign-in on this machine.",
   choices: { client: CLIENT_IDS, '--scope': SCOPES },
-  flags: {
-    ...ENTRY_FLAGS,
-    '--dry-run': 'show it as a patch and write nothing',
-    '--force': 'without confirmation, and even if the assistant does not seem to be installed',
-  },
-  examples: ['mcp install cursor', 'mcp install claude-code --scope project', 'mcp install codex --dry-run'],
-  json: '{client,scope,path,action,config,next}',
-  exits: { 3: 'its file cannot be edited', 5: 'the assistant does not seem to be installed' },
-  run: (context, [client = ''], flags) => install(context, requireClient(client), flags),
+  flags: ENTRY_FLAGS,
+  examples: ['mcp install claude-code', 'mcp install gemini-cli --scope project', 'mcp install codex --http --yes'],
+  json: '{client,scope,action,command,link,path,config,next}; action is ran, opened or printed',
+  exits: { 1: "the assistant's own command failed" },
+  run: (context, [client = ''], flags) => install(context, requireClient(client), entryFlagsOf(flags)),
 };
 
 export const mcpConfig: CommandSpec = {
   usage: 'mcp config [client]',
   group: 'Integration',
-  summary: 'print what `mcp install` writes, to paste',
+  summary: "print the entry of an assistant's file, to paste",
   choices: { client: CLIENT_IDS, '--scope': SCOPES },
   flags: ENTRY_FLAGS,
   examples: ['mcp config', 'mcp config vscode --scope project', 'mcp config gemini-cli --http --json'],
@@ -41,72 +51,100 @@ export const mcpConfig: CommandSpec = {
   run: (context, [client], flags) => printConfig(context, client, entryFlagsOf(flags)),
 };
 
-/** Shows the entry for an assistant's configuration, asks for confirmation, and only then writes it. */
-async function install(context: Context, client: AssistantClient, flags: Flags): Promise<number> {
+export const mcpUninstall: CommandSpec = {
+  usage: 'mcp uninstall <client>',
+  group: 'Integration',
+  summary: 'print how to remove the MCP server from an assistant',
+  about: "Prints the assistant's own command that removes the server, or the entry to delete and the path of its file. It changes nothing.",
+  choices: { client: CLIENT_IDS, '--scope': SCOPES },
+  flags: SCOPE_FLAG,
+  examples: ['mcp uninstall cursor', 'mcp uninstall claude-code --scope project'],
+  json: '{client,scope,command,path,entry}',
+  run: (context, [client = ''], { scope }) => uninstall(context, requireClient(client), parseScope(scope)),
+};
+
+/** Adds the server by the assistant's own command or link; prints its entry where there is neither. */
+async function install(context: Context, client: AssistantClient, flags: EntryFlags): Promise<number> {
   const { terminal } = context;
-  const entryFlags = entryFlagsOf(flags);
-  const { scope } = entryFlags;
-  const [entries, { SERVER_NAME }, { requireWritable, writeAll }] = await Promise.all([
-    import('../mcp/entry.ts'),
-    import('../mcp/config-text.ts'),
-    import('../init/files.ts'),
-  ]);
-  const machine = entries.machineOf(context);
-  const path = entries.requirePath(client, scope, machine, context.cwd);
-  const wanted = await entries.entryFor(context, client, entryFlags);
-  if (scope === 'user' && !flags.force) entries.requireInstalled(client, machine);
-  const file = entries.locate(path, scope, context.cwd);
-  const edited = await editFile(client, file, wanted);
-  const next = await nextSteps(context, client, scope, wanted, edited);
-  // Without the lines that a person added to the entry, which may contain a key.
-  const result = (action: string) => ({ client: client.id, scope, path, action, config: treeOf(client, SERVER_NAME, wanted.entry), next });
-  const isUnchanged = file.found.before !== null && edited.text === file.found.before.toString();
-  if (isUnchanged) {
-    terminal.result(result('unchanged'), `${client.name} already has it in ${path}; there is nothing to change.`);
+  const { scope } = flags;
+  const { formatFile, machineOf, requirePath, serverFor } = await import('../mcp/entry.ts');
+  const path = requirePath(client, scope, machineOf(context), context.cwd);
+  const wanted = await serverFor(context, client, flags);
+  const config = treeOf(client, wanted);
+  const command = client.add?.(wanted.server)[scope] ?? null;
+  const link = (scope === 'user' && client.link?.(wanted.server)) || null;
+  const next = await nextSteps(context, client, scope, wanted);
+  const report = (action: 'ran' | 'opened' | 'printed', text: string) => {
+    const steps = next.map((step) => paragraph(step, terminal, '- ', '  '));
+    terminal.result({ client: client.id, scope, action, command, link, path, config, next }, [text, '', ...steps].join('\n'));
     return EXIT.ok;
+  };
+  if (command && (await runOwnCommand(context, client, command))) return report('ran', `${client.name} has the MCP server of Email Auth.`);
+  if (link && (await openLink(context, client, link))) return report('opened', `Confirm it in ${client.name}.`);
+  const entry = await formatFile(client, wanted.server);
+  return report(
+    'printed',
+    `${link ? `Open this address, which adds it to ${client.name}:\n${link}\n\nOr add` : 'Add'} this to ${path}:\n\n${entry}`,
+  );
+}
+
+/** Shows an assistant's own command and runs it. Returns false where its program is not installed. @throws CommandError client_failed */
+async function runOwnCommand(context: Context, client: AssistantClient, command: CommandLine): Promise<boolean> {
+  const { terminal, env, cwd, signal } = context;
+  const line = shellLine(command);
+  terminal.note(line);
+  await requireConfirmation(terminal, 'Run this?');
+  const { lastLines, runProgram } = await import('../process-group.ts');
+  const { ok, isMissing, output } = await runProgram(command, { cwd, env, signal, timeoutMs: RUN_MS });
+  if (isMissing) {
+    terminal.note(`\`${command[0]}\` is not installed here.`);
+    return false;
   }
-  const patch = await patchOfEntry(context, client, file, edited, wanted);
-  const action = edited.before ? 'replaced' : 'added';
-  if (flags.dryRun) {
-    terminal.result(result(action), patch);
-    return EXIT.ok;
-  }
-  const change = { path: file.pathInRoot, ...file.found, after: Buffer.from(edited.text), ...(scope === 'user' && { mode: 0o600 }) };
-  requireWritable(file.root, [change]);
-  terminal.note(`${patch}\n`);
-  if (!flags.force) await requireConfirmation(terminal, edited.before ? `Replace "${SERVER_NAME}" in ${path}?` : `Add this to ${path}?`);
-  writeAll(file.root, [change]);
-  const report = [
-    `${client.name} has the MCP server of Email Auth, in ${path}.`,
-    '',
-    ...next.map((each) => paragraph(each, terminal, '- ', '  ')),
-  ];
-  terminal.result(result(action), report.join('\n'));
-  return EXIT.ok;
+  if (ok) return true;
+  throw new CommandError(
+    EXIT.failure,
+    'client_failed',
+    `\`${command[0]}\` did not add the server.\n${lastLines(output, SHOWN_LINES)}`,
+    `If it has one of that name, remove it first: \`emailauth mcp uninstall ${client.id}\` prints how.`,
+  );
+}
+
+/** Opens the page of an assistant that adds the server. Returns false where nothing can be opened. */
+async function openLink(context: Context, client: AssistantClient, link: string): Promise<boolean> {
+  if (!context.terminal.interactive) return false;
+  await requireConfirmation(context.terminal, `Open ${client.name}, which shows the server and adds it?`);
+  const { openBrowser } = await import('./program.ts');
+  return openBrowser(context, link);
 }
 
 /** Prints the entry of one client, or of every client that supports the flags. */
 async function printConfig(context: Context, id: string | undefined, flags: EntryFlags): Promise<number> {
   const { terminal } = context;
-  const [{ entryFor, machineOf, requirePath }, { formatEntry, SERVER_NAME }] = await Promise.all([
-    import('../mcp/entry.ts'),
-    import('../mcp/config-text.ts'),
-  ]);
-  const isSupported = ({ projectPath, http }: AssistantClient) => (flags.scope === 'user' || projectPath) && (!flags.http || http);
+  const { formatFile, machineOf, requirePath, serverFor } = await import('../mcp/entry.ts');
+  const isSupported = ({ projectPath, remote }: AssistantClient) => (flags.scope === 'user' || projectPath) && (!flags.http || remote);
   const all = [];
   const remarks = new Set<string>();
   for (const client of id ? [requireClient(id)] : clients.filter(isSupported)) {
-    const wanted = await entryFor(context, client, flags);
+    const wanted = await serverFor(context, client, flags);
     for (const remark of wanted.remarks) remarks.add(remark);
     const path = requirePath(client, flags.scope, machineOf(context), context.cwd);
-    const config = treeOf(client, SERVER_NAME, wanted.entry);
-    all.push({ id: client.id, name: client.name, path, config, text: formatEntry(client, wanted.entry, wanted.inputs) });
+    all.push({ client, path, config: treeOf(client, wanted), text: await formatFile(client, wanted.server) });
   }
-  const results = all.map(({ id, path, config }) => ({ client: id, path, config }));
+  const results = all.map(({ client, path, config }) => ({ client: client.id, path, config }));
   if (id) terminal.note(`For ${all[0].path}:`);
-  const text = id ? all[0].text : all.map(({ name, path, text }) => `${terminal.style('bold', name)}: ${path}\n${text}`).join('\n');
-  terminal.result(id ? results[0] : results, text.trimEnd());
+  const titled = all.map(({ client, path, text }) => `${terminal.style('bold', client.name)}: ${path}\n${text}\n`);
+  terminal.result(id ? results[0] : results, id ? all[0].text : titled.join('\n').trimEnd());
   for (const remark of remarks) terminal.note(remark);
+  return EXIT.ok;
+}
+
+async function uninstall(context: Context, client: AssistantClient, scope: Scope): Promise<number> {
+  const { machineOf, requirePath } = await import('../mcp/entry.ts');
+  const path = requirePath(client, scope, machineOf(context), context.cwd);
+  const command = client.remove?.[scope] ?? null;
+  const entry = `${client.key}.${SERVER_NAME}`;
+  const text = command ? shellLine(command) : `Delete "${SERVER_NAME}" in "${client.key}" of ${path}.`;
+  context.terminal.result({ client: client.id, scope, command, path, entry }, text);
   return EXIT.ok;
 }
 
@@ -122,65 +160,13 @@ function parseScope(given = 'user'): Scope {
 }
 
 /** Returns the entry as the tree in the client's file. */
-const treeOf = ({ key }: AssistantClient, name: string, entry: Entry) => ({ [key]: { [name]: entry } });
-
-/** Returns the edited file. @throws CommandError usage when it cannot be edited */
-async function editFile(client: AssistantClient, file: FileLocation, wanted: WantedEntry): Promise<Edited> {
-  const { putEntry } = await import('../mcp/config-text.ts');
-  const hint = `Fix it and run this again; \`emailauth mcp config ${client.id}\` prints the entry to add by hand. Nothing was written.`;
-  return withEditErrors(file, hint, (text) => putEntry(client, text, wanted));
-}
-
-/** Edits the text of a client's file. @throws CommandError usage when it cannot be edited, with the hint */
-async function withEditErrors<Result>(
-  { path, found: { before } }: FileLocation,
-  hint: string,
-  edit: (text: string) => Result,
-): Promise<Result> {
-  const { NotEditable } = await import('../mcp/config-text.ts');
-  const text = before?.toString() ?? '';
-  if (before && !Buffer.from(text).equals(before)) throw usageError(`${path} is not UTF-8 text.`, hint);
-  try {
-    return edit(text);
-  } catch (error) {
-    if (error instanceof NotEditable) throw usageError(`${path} cannot be edited: ${error.message}.`, hint);
-    // The parsers are recursive.
-    if (error instanceof RangeError) throw usageError(`${path} cannot be edited: it is nested too deeply.`, hint);
-    throw error;
-  }
-}
-
-/** Returns a patch of our entry only, since the other entries may contain keys. */
-async function patchOfEntry(
-  { terminal }: Context,
-  client: AssistantClient,
-  { path, found }: FileLocation,
-  { before, after }: Edited,
-  { entry, inputs }: WantedEntry,
-): Promise<string> {
-  const [{ patchOf }, { formatEntry }, { withoutSecrets }] = await Promise.all([
-    import('../init/files.ts'),
-    import('../mcp/config-text.ts'),
-    import('../mcp/entry.ts'),
-  ]);
-  const text = (shown: Entry, shownInputs: WantedEntry['inputs']) =>
-    Buffer.from(formatEntry(client, withoutSecrets(shown, entry), shownInputs));
-  return patchOf({ path, before: before ? text(before, []) : found.before && Buffer.of(), after: text(after, inputs) }, terminal);
-}
+const treeOf = (client: AssistantClient, { server }: WantedServer) => ({ [client.key]: { [SERVER_NAME]: entryOf(client, server) } });
 
 /** Returns what the person does next, as sentences. */
-async function nextSteps(
-  context: Context,
-  client: AssistantClient,
-  scope: Scope,
-  { entry, remarks }: WantedEntry,
-  { isKeyLeftOut }: Edited,
-): Promise<string[]> {
-  const { loginCommand } = await import('../mcp/entry.ts');
+async function nextSteps(context: Context, client: AssistantClient, scope: Scope, { server, remarks }: WantedServer): Promise<string[]> {
   const steps = [...remarks];
-  if (isKeyLeftOut)
-    steps.push('The previous entry was not for this service: its credentials for another one (headers, keys, variables) are left out.');
-  if ('command' in entry) {
+  if ('command' in server) {
+    const { loginCommand } = await import('../mcp/entry.ts');
     const host = await context.host();
     const stored = (await context.credentials()).storedAt(host);
     const command = await loginCommand(context, 'login');
@@ -189,62 +175,4 @@ async function nextSteps(
     else if (!stored) steps.push(`You are not signed in at ${host}: run \`${command}\`, or let the assistant request the email.`);
   }
   return [...steps, client.next(scope), 'Then ask: “Add email login to this app with emailauth.”'];
-}
-
-export const mcpUninstall: CommandSpec = {
-  usage: 'mcp uninstall <client>',
-  group: 'Integration',
-  summary: "remove the MCP server from an assistant's configuration",
-  about:
-    'Shows the entry, and removes it after you confirm. Everything else in the file stays, with its comments. You stay signed in on this machine.',
-  choices: { client: CLIENT_IDS, '--scope': SCOPES },
-  flags: {
-    '--scope <scope>': "the person's own file (user), or one in this directory (project)",
-    '--dry-run': 'show it as a patch and write nothing',
-  },
-  examples: ['mcp uninstall cursor', 'mcp uninstall claude-code --scope project', 'mcp uninstall codex --dry-run'],
-  json: '{client,scope,path,action}',
-  exits: { 3: 'its file cannot be edited' },
-  run: (context, [client = ''], { scope, dryRun = false }) => uninstall(context, requireClient(client), parseScope(scope), dryRun),
-};
-
-/** Shows the entry in an assistant's configuration, asks for confirmation, and only then removes it. */
-async function uninstall(context: Context, client: AssistantClient, scope: Scope, dryRun: boolean): Promise<number> {
-  const { terminal } = context;
-  const [{ locate, machineOf, requirePath }, { removeEntry }, { requireWritable, writeAll }] = await Promise.all([
-    import('../mcp/entry.ts'),
-    import('../mcp/remove-entry.ts'),
-    import('../init/files.ts'),
-  ]);
-  const path = requirePath(client, scope, machineOf(context), context.cwd);
-  const file = locate(path, scope, context.cwd);
-  const hint = 'Fix it and run this again, or remove the entry by hand. Nothing was written.';
-  const edited = await withEditErrors(file, hint, (text) => removeEntry(client, text));
-  const result = (action: string) => ({ client: client.id, scope, path, action });
-  if (!edited) {
-    terminal.result(result('unchanged'), `${client.name} does not have it in ${path}; there is nothing to remove.`);
-    return EXIT.ok;
-  }
-  const patch = await patchOfRemoval(context, client, file, edited.before);
-  if (dryRun) {
-    terminal.result(result('removed'), patch);
-    return EXIT.ok;
-  }
-  const change = { path: file.pathInRoot, ...file.found, after: Buffer.from(edited.text) };
-  requireWritable(file.root, [change]);
-  terminal.note(`${patch}\n`);
-  await requireConfirmation(terminal, `Remove this from ${path}?`);
-  writeAll(file.root, [change]);
-  terminal.result(result('removed'), `${client.name} no longer has the MCP server of Email Auth; restart it.`);
-  return EXIT.ok;
-}
-
-/** Returns a patch of our entry only, with its secrets masked: a person may have added a key by hand. */
-async function patchOfRemoval({ terminal }: Context, client: AssistantClient, { path }: FileLocation, entry: Entry): Promise<string> {
-  const [{ patchOf }, { formatEntry }, { withoutSecrets }] = await Promise.all([
-    import('../init/files.ts'),
-    import('../mcp/config-text.ts'),
-    import('../mcp/entry.ts'),
-  ]);
-  return patchOf({ path, before: Buffer.from(formatEntry(client, withoutSecrets(entry, {}))), after: Buffer.of() }, terminal);
 }

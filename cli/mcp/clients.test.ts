@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { CLIENT_IDS, clients, requireClient } from './clients.ts';
+import { shellLine } from '../terminal.ts';
+import { CLIENT_IDS, clients, entryOf, requireClient, type Server } from './clients.ts';
 
 const home = '/home/ann';
 const url = 'https://auth.example:8443/mcp';
@@ -40,11 +41,45 @@ test('variables for other directories are respected', () => {
 test.each([
   ['claude-code', { type: 'http', url, headers: { Authorization: 'Bearer ${KEY}' } }],
   ['cursor', { url, headers: { Authorization: 'Bearer ${env:KEY}' } }],
-  ['vscode', { type: 'http', url, headers: { Authorization: 'Bearer ${input:emailauth-token-auth.example-8443}' } }],
+  ['vscode', { type: 'http', url, headers: { Authorization: 'Bearer ${env:KEY}' } }],
   ['codex', { url, bearer_token_env_var: 'KEY' }],
   ['gemini-cli', { httpUrl: url, headers: { Authorization: 'Bearer ${KEY}' } }],
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: until here.
 ])('%s references a key by its name', (id, entry) => {
-  expect(requireClient(id).http?.(url, 'KEY')).toEqual(entry);
-  expect(JSON.stringify(requireClient(id).http?.(url, null))).not.toContain('uthorization');
+  expect(entryOf(requireClient(id), { url, tokenFrom: 'KEY' })).toEqual(entry);
+  expect(JSON.stringify(entryOf(requireClient(id), { url, tokenFrom: null }))).not.toMatch(/uthorization|bearer/);
+});
+
+// As `claude` 2.1, `codex` 0.171 and `gemini` 0.61 of npm accept it.
+const local = { command: '/usr/bin/node', args: ['/x/main.js', 'mcp', '--read-only'] };
+const withVariable = { ...local, env: { A: 'b c' } };
+const started = '/usr/bin/node /x/main.js mcp --read-only';
+test.each<[string, Server, 'user' | 'project', string | undefined]>([
+  ['claude-code', local, 'user', `claude mcp add --scope user -- emailauth ${started}`],
+  ['claude-code', withVariable, 'project', `claude mcp add --scope project --env A='b c' -- emailauth ${started}`],
+  ['claude-code', { url, tokenFrom: null }, 'user', `claude mcp add --scope user --transport http emailauth ${url}`],
+  [
+    'claude-code',
+    { url, tokenFrom: 'KEY' },
+    'user',
+    `claude mcp add --scope user --transport http emailauth ${url} --header 'Authorization: Bearer \${KEY}'`,
+  ],
+  ['codex', withVariable, 'user', `codex mcp add --env A='b c' emailauth -- ${started}`],
+  ['codex', { url, tokenFrom: 'KEY' }, 'user', `codex mcp add emailauth --url ${url} --bearer-token-env-var KEY`],
+  ['codex', local, 'project', undefined],
+  ['gemini-cli', withVariable, 'user', `gemini mcp add --scope user --env A='b c' emailauth ${started}`],
+  ['gemini-cli', { url, tokenFrom: null }, 'project', `gemini mcp add --scope project --transport http emailauth ${url}`],
+  ['vscode', { url, tokenFrom: null }, 'user', `code --add-mcp '{"name":"emailauth","type":"http","url":"${url}"}'`],
+  ['vscode', local, 'project', undefined],
+  ['cursor', local, 'user', undefined],
+])('%s with %j for %s is added by %s', (id, server, scope, line) => {
+  const command = requireClient(id).add?.(server)[scope];
+  expect(command && shellLine(command)).toBe(line);
+});
+
+test('the link for Cursor has the name and the entry', () => {
+  const link = new URL(requireClient('cursor').link?.(withVariable) ?? '');
+  expect(link.href).toMatch(/^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?name=emailauth&config=/);
+  const config = Buffer.from(link.searchParams.get('config') ?? '', 'base64').toString();
+  expect(JSON.parse(config)).toEqual({ type: 'stdio', ...withVariable });
 });

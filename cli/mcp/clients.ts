@@ -7,41 +7,54 @@ export type ClientId = (typeof CLIENT_IDS)[number];
 export const SCOPES = ['user', 'project'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The machine whose files are edited. */
+/** The name of our server in every assistant. */
+export const SERVER_NAME = 'emailauth';
+
+/** The machine on which the assistant runs. */
 export type Machine = { env: Record<string, string | undefined>; home: string; platform: NodeJS.Platform };
 
-/** A server in a client's file. */
-export type Entry = Record<string, unknown>;
-export type StdioCommand = { command: string; args: string[]; env?: Record<string, string> };
+/** How this program is started as a server. */
+export type LocalServer = { command: string; args: string[]; env?: Record<string, string> };
+/** The address of the service. `tokenFrom`: the variable with an API key; null: the assistant signs in by itself. */
+export type RemoteServer = { url: string; tokenFrom: string | null };
+export type Server = LocalServer | RemoteServer;
 
-/** One assistant: where it stores its MCP servers, and in which format. */
+/** A server in an assistant's file. */
+export type Entry = Record<string, unknown>;
+/** A program with its arguments. */
+export type CommandLine = readonly [string, ...string[]];
+
+/** One assistant: how it gets a server, and what its file of servers contains. */
 export type AssistantClient = {
   id: ClientId;
   name: string;
-  /** Only `jsonc` allows comments. */
-  format: 'json' | 'jsonc' | 'toml';
+  format: 'json' | 'toml';
   /** The property of the file that contains the servers. */
   key: string;
   /** The person's own file. */
   userPath(machine: Machine): string;
   /** The file of a project, relative to its directory; null when there is none. */
   projectPath: string | null;
-  /** It is installed if any of these paths exists, or its program is on PATH. */
-  traces(machine: Machine): string[];
-  program: string | null;
-  stdio(command: StdioCommand): Entry;
-  /** @param tokenFrom the variable with an API key; null: anonymous. Null when its file cannot contain the address of a server */
-  http: ((url: string, tokenFrom: string | null) => Entry) | null;
+  /** Its own command that adds the server, for the scopes that it has. */
+  add?: (server: Server) => Partial<Record<Scope, CommandLine>>;
+  /** Its own command that removes the server. */
+  remove?: Partial<Record<Scope, CommandLine>>;
+  /** An address that the assistant opens: it shows the server to the person and adds it. */
+  link?: (server: Server) => string;
+  local(server: LocalServer): Entry;
+  /** Null when its file cannot contain the address of a server. */
+  remote: ((server: RemoteServer) => Entry) | null;
   /** How the person starts the sign-in (OAuth) at an address, where the client does not start it by itself. */
   signIn?: string;
-  /** Items that its file needs besides for the token of an address, identified by their id. */
-  inputs?(url: string): { id: string }[];
   /** What the person does next, as a sentence. */
   next(scope: Scope): string;
 };
 
-/** A name for each service: VS Code stores the key under it, and would otherwise send the key of one service to another. */
-const tokenInput = (url: string) => `emailauth-token-${new URL(url).host.replace(/[^\w.-]+/g, '-')}`;
+const isRemote = (server: Server): server is RemoteServer => 'url' in server;
+
+/** Returns the entry of a server in a client's file. @throws TypeError for an address that the file cannot contain */
+export const entryOf = (client: AssistantClient, server: Server): Entry =>
+  isRemote(server) ? (client.remote as NonNullable<typeof client.remote>)(server) : client.local(server);
 
 /** Returns where Electron programs store their settings. */
 function applicationData({ env, home, platform }: Machine, name: string): string {
@@ -50,13 +63,19 @@ function applicationData({ env, home, platform }: Machine, name: string): string
   return join(env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(home, '.config'), name);
 }
 
-const codexHome = ({ env, home }: Machine) => env.CODEX_HOME || join(home, '.codex');
-const geminiHome = ({ env, home }: Machine) => join(env.GEMINI_CLI_HOME || home, '.gemini');
-const claudeDirectory = ({ env, home }: Machine) => env.CLAUDE_CONFIG_DIR || join(home, '.claude');
-const claudeFile = ({ env, home }: Machine) => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json');
+/** Returns the header that refers to a key by the name of its variable. The assistant puts the value in. */
+const bearer = (tokenFrom: string, prefix = '') => `Bearer \${${prefix}${tokenFrom}}`;
+const headersOf = ({ tokenFrom }: RemoteServer, prefix?: string) =>
+  tokenFrom ? { headers: { Authorization: bearer(tokenFrom, prefix) } } : {};
 
-const authorization = (reference: string | null) => (reference ? { headers: { Authorization: `Bearer ${reference}` } } : {});
-const referenceTo = (name: string | null, shape: (name: string) => string) => name && shape(name);
+/** Returns a flag and its value for each variable of a server. */
+const variables = (flag: string, { env = {} }: LocalServer) => Object.entries(env).flatMap(([name, value]) => [flag, `${name}=${value}`]);
+const remoteWords = ({ url, tokenFrom }: RemoteServer) => [
+  ...['--transport', 'http', SERVER_NAME, url],
+  ...(tokenFrom ? ['--header', `Authorization: ${bearer(tokenFrom)}`] : []),
+];
+
+const inBothScopes = (command: (scope: Scope) => CommandLine) => ({ user: command('user'), project: command('project') });
 
 export const clients: readonly AssistantClient[] = [
   {
@@ -64,12 +83,16 @@ export const clients: readonly AssistantClient[] = [
     name: 'Claude Code',
     format: 'json',
     key: 'mcpServers',
-    userPath: claudeFile,
+    userPath: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json'),
     projectPath: '.mcp.json',
-    traces: (machine) => [claudeFile(machine), claudeDirectory(machine)],
-    program: 'claude',
-    stdio: (command) => ({ type: 'stdio', ...command }),
-    http: (url, token) => ({ type: 'http', url, ...authorization(referenceTo(token, (name) => `\${${name}}`)) }),
+    add: (server) =>
+      inBothScopes((scope) => [
+        ...(['claude', 'mcp', 'add', '--scope', scope] as const),
+        ...(isRemote(server) ? remoteWords(server) : [...variables('--env', server), '--', SERVER_NAME, server.command, ...server.args]),
+      ]),
+    remove: inBothScopes((scope) => ['claude', 'mcp', 'remove', '--scope', scope, SERVER_NAME]),
+    local: (server) => ({ type: 'stdio', ...server }),
+    remote: (server) => ({ type: 'http', url: server.url, ...headersOf(server) }),
     signIn: 'in `/mcp`, choose emailauth, then Authenticate',
     next: (scope) => `Restart \`claude\`${scope === 'project' ? ' in this directory and approve emailauth' : ''}; \`/mcp\` shows it.`,
   },
@@ -80,40 +103,37 @@ export const clients: readonly AssistantClient[] = [
     key: 'mcpServers',
     userPath: (machine) => join(applicationData(machine, 'Claude'), 'claude_desktop_config.json'),
     projectPath: null,
-    traces: (machine) => [applicationData(machine, 'Claude')],
-    program: null,
-    stdio: (command) => ({ ...command }),
-    http: null,
+    local: (server) => ({ ...server }),
+    remote: null,
     next: () => 'Quit Claude Desktop completely and open it again.',
   },
   {
     id: 'cursor',
     name: 'Cursor',
-    format: 'jsonc',
+    format: 'json',
     key: 'mcpServers',
     userPath: ({ home }) => join(home, '.cursor/mcp.json'),
     projectPath: '.cursor/mcp.json',
-    traces: ({ home }) => [join(home, '.cursor')],
-    program: 'cursor',
-    stdio: (command) => ({ type: 'stdio', ...command }),
-    http: (url, token) => ({ url, ...authorization(referenceTo(token, (name) => `\${env:${name}}`)) }),
+    link(server) {
+      const config = Buffer.from(JSON.stringify(entryOf(this, server))).toString('base64');
+      return `cursor://anysphere.cursor-deeplink/mcp/install?${new URLSearchParams({ name: SERVER_NAME, config })}`;
+    },
+    local: (server) => ({ type: 'stdio', ...server }),
+    remote: (server) => ({ url: server.url, ...headersOf(server, 'env:') }),
     next: () => 'Open the MCP page of Cursor’s settings and check that emailauth is switched on.',
   },
   {
     id: 'vscode',
     name: 'VS Code',
-    format: 'jsonc',
+    format: 'json',
     key: 'servers',
     userPath: (machine) => join(applicationData(machine, 'Code'), 'User/mcp.json'),
     projectPath: '.vscode/mcp.json',
-    traces: (machine) => [join(applicationData(machine, 'Code'), 'User')],
-    program: 'code',
-    stdio: (command) => ({ type: 'stdio', ...command }),
-    // VS Code prompts for the key once and stores it; it does not always see the variables of a shell.
-    http: (url, token) => ({ type: 'http', url, ...authorization(token && `\${input:${tokenInput(url)}}`) }),
-    inputs: (url) => [
-      { id: tokenInput(url), type: 'promptString', description: 'API key of Email Auth', password: true } as { id: string },
-    ],
+    add(server) {
+      return { user: ['code', '--add-mcp', JSON.stringify({ name: SERVER_NAME, ...entryOf(this, server) })] };
+    },
+    local: (server) => ({ type: 'stdio', ...server }),
+    remote: (server) => ({ type: 'http', url: server.url, ...headersOf(server, 'env:') }),
     next: () => 'Run “MCP: List Servers” from the Command Palette, start emailauth, and use Chat in agent mode.',
   },
   {
@@ -121,26 +141,37 @@ export const clients: readonly AssistantClient[] = [
     name: 'Codex',
     format: 'toml',
     key: 'mcp_servers',
-    userPath: (machine) => join(codexHome(machine), 'config.toml'),
+    userPath: ({ env, home }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
     projectPath: '.codex/config.toml',
-    traces: (machine) => [codexHome(machine)],
-    program: 'codex',
-    stdio: (command) => ({ ...command }),
-    http: (url, token) => ({ url, ...(token && { bearer_token_env_var: token }) }),
+    add: (server) => ({
+      user: [
+        ...(['codex', 'mcp', 'add'] as const),
+        ...(isRemote(server)
+          ? [SERVER_NAME, '--url', server.url, ...(server.tokenFrom ? ['--bearer-token-env-var', server.tokenFrom] : [])]
+          : [...variables('--env', server), SERVER_NAME, '--', server.command, ...server.args]),
+      ],
+    }),
+    remove: { user: ['codex', 'mcp', 'remove', SERVER_NAME] },
+    local: (server) => ({ ...server }),
+    remote: ({ url, tokenFrom }) => ({ url, ...(tokenFrom && { bearer_token_env_var: tokenFrom }) }),
     signIn: '`codex mcp login emailauth` starts it',
     next: (scope) => `Restart \`codex\`${scope === 'project' ? ' in this directory, which it has to trust' : ''}; \`/mcp\` shows it.`,
   },
   {
     id: 'gemini-cli',
     name: 'Gemini CLI',
-    format: 'jsonc',
+    format: 'json',
     key: 'mcpServers',
-    userPath: (machine) => join(geminiHome(machine), 'settings.json'),
+    userPath: ({ env, home }) => join(env.GEMINI_CLI_HOME || home, '.gemini/settings.json'),
     projectPath: '.gemini/settings.json',
-    traces: (machine) => [geminiHome(machine)],
-    program: 'gemini',
-    stdio: (command) => ({ ...command }),
-    http: (url, token) => ({ httpUrl: url, ...authorization(referenceTo(token, (name) => `\${${name}}`)) }),
+    add: (server) =>
+      inBothScopes((scope) => [
+        ...(['gemini', 'mcp', 'add', '--scope', scope] as const),
+        ...(isRemote(server) ? remoteWords(server) : [...variables('--env', server), SERVER_NAME, server.command, ...server.args]),
+      ]),
+    remove: inBothScopes((scope) => ['gemini', 'mcp', 'remove', '--scope', scope, SERVER_NAME]),
+    local: (server) => ({ ...server }),
+    remote: (server) => ({ httpUrl: server.url, ...headersOf(server) }),
     signIn: '`/mcp auth emailauth` starts it',
     next: () => 'Restart `gemini`; `/mcp` shows it.',
   },

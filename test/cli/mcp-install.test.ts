@@ -1,5 +1,5 @@
-import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { parse as parseToml } from 'smol-toml';
@@ -18,44 +18,45 @@ afterAll(async () => {
   for (const each of homes) await each.close();
 });
 
-/** The file on Linux and its property with the servers. */
-const files: Record<string, [path: string, key: string]> = {
-  'claude-code': ['.claude.json', 'mcpServers'],
-  'claude-desktop': ['.config/Claude/claude_desktop_config.json', 'mcpServers'],
-  cursor: ['.cursor/mcp.json', 'mcpServers'],
-  vscode: ['.config/Code/User/mcp.json', 'servers'],
-  codex: ['.codex/config.toml', 'mcp_servers'],
-  'gemini-cli': ['.gemini/settings.json', 'mcpServers'],
-};
-const ids = Object.keys(files);
-const pathOf = (id: string) => join(home.directory, files[id][0]);
-/** The directory by which an assistant counts as installed. */
-const traceOf = (id: string) => (id === 'claude-code' ? join(home.directory, '.claude') : dirname(pathOf(id)));
-const textAt = (path: string) => readFile(path, 'utf8');
-async function put(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
+/** The file on Linux, its property with the servers, and the assistant's own program. */
+const assistants = {
+  'claude-code': ['.claude.json', 'mcpServers', 'claude'],
+  'claude-desktop': ['.config/Claude/claude_desktop_config.json', 'mcpServers', null],
+  cursor: ['.cursor/mcp.json', 'mcpServers', null],
+  vscode: ['.config/Code/User/mcp.json', 'servers', 'code'],
+  codex: ['.codex/config.toml', 'mcp_servers', 'codex'],
+  'gemini-cli': ['.gemini/settings.json', 'mcpServers', 'gemini'],
+} as const;
+type Id = keyof typeof assistants;
+const ids = Object.keys(assistants) as Id[];
+const pathOf = (id: Id) => join(home.directory, assistants[id][0]);
+
+/** Puts a program on PATH that records its arguments, and returns the environment with it and a reader of its calls. */
+async function putProgram(name: string, exitCode = 0) {
+  const [bin, record] = [join(home.directory, 'bin'), join(home.directory, 'calls.jsonl')];
+  await mkdir(bin, { recursive: true });
+  const code = `require('fs').appendFileSync(${JSON.stringify(record)}, JSON.stringify(process.argv.slice(2)) + '\\n');
+console.error('It says why.'); process.exit(${exitCode})`;
+  await writeFile(join(bin, name), `#!${process.execPath}\n${code}\n`);
+  await chmod(join(bin, name), 0o755);
+  const calls = async () => {
+    const text = await readFile(record, 'utf8').catch(() => '');
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  };
+  return { env: { PATH: `${bin}:${home.env.PATH}` }, calls };
 }
-const read = (path: string, text: string) =>
-  (path.endsWith('.toml') ? parseToml(text) : JSON.parse(text)) as Record<string, Record<string, unknown>>;
-const install = (id: string, ...flags: string[]) => home.run(['mcp', 'install', id, ...flags]);
 
-describe.each(ids.map((id) => [id]))('%s', (id) => {
-  test('is configured with a server that starts; a second run changes nothing', async () => {
-    const path = pathOf(id);
-    await mkdir(traceOf(id), { recursive: true });
-    const first = await install(id, '--yes', '--json');
-    expect(first.exitCode).toBe(0);
-    expect(first.json()).toMatchObject({ client: id, scope: 'user', path, action: 'added', next: expect.any(Array) });
-    const text = await textAt(path);
-    const tree = read(path, text);
-    expect(tree).toEqual(first.json().config);
-    const { command, args } = tree[files[id][1]].emailauth as { command: string; args: string[] };
+describe.each(ids)('%s', (id) => {
+  test('has an entry that starts the server, printed by `mcp config` with its path', async () => {
+    const { stdout, stderr } = await home.run(['mcp', 'config', id]);
+    expect(stderr).toContain(`For ${pathOf(id)}:`);
+    const tree = (id === 'codex' ? parseToml(stdout) : JSON.parse(stdout)) as Record<string, Record<string, unknown>>;
+    expect((await home.run(['mcp', 'config', id, '--json'])).json()).toEqual({ client: id, path: pathOf(id), config: tree });
+    const { command, args } = tree[assistants[id][1]].emailauth as { command: string; args: string[] };
     expect([command.startsWith('/'), args]).toEqual([true, [entry, 'mcp', '--host', host]]);
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
-
-    const again = await install(id, '--json');
-    expect([again.exitCode, again.json().action, await textAt(path)]).toEqual([0, 'unchanged', text]);
 
     // Desktop programs start it with HOME and a short PATH.
     const client = new Client({ name: 'emailauth-tests', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
@@ -65,17 +66,24 @@ describe.each(ids.map((id) => [id]))('%s', (id) => {
     expect((await client.callTool({ name: 'list_frameworks', arguments: {} })).isError).toBeFalsy();
   });
 
-  test('has its entry and its path printed by `mcp config`', async () => {
-    const { stdout, stderr } = await home.run(['mcp', 'config', id]);
-    expect(stderr).toContain(`For ${pathOf(id)}:`);
-    await install(id, '--force');
-    const written = await textAt(pathOf(id));
-    expect(read(pathOf(id), stdout)).toEqual(read(pathOf(id), written));
-    expect((await home.run(['mcp', 'config', id, '--json'])).json()).toEqual({
+  test('is installed by its own program, or gets its entry printed', async () => {
+    const program = assistants[id][2];
+    const { env, calls } = await putProgram(program ?? 'unused');
+    const ran = await home.run(['mcp', 'install', id, '--yes', '--json'], { env });
+    const result = ran.json();
+    expect(ran.exitCode).toBe(0);
+    expect(result).toMatchObject({
       client: id,
+      scope: 'user',
+      action: program ? 'ran' : 'printed',
       path: pathOf(id),
-      config: read(pathOf(id), written),
+      next: expect.any(Array),
     });
+    const [added] = await calls();
+    expect(program ? [program, ...added] : null).toEqual(result.command);
+    if (program) expect(added.join(' ')).toContain(entry);
+    const { config } = (await home.run(['mcp', 'config', id, '--json'])).json();
+    expect(result.config).toEqual(config);
   });
 });
 
@@ -86,85 +94,62 @@ test('`mcp config` prints all entries', async () => {
   expect(stdout).not.toContain('Claude Desktop');
 });
 
-test('keeps everything else in a file, its mode and a symlink to it', async () => {
-  const [path, real] = [pathOf('gemini-cli'), join(home.directory, 'dotfiles/gemini.json')];
-  const text =
-    '{\n    // mine\n    "theme": "Dracula", /* dark */\n    "mcpServers": {\n        "git": { "command": "uvx", "env": { "T": "a-secret" } } // git\n    }\n}\n';
-  await put(real, text);
-  await chmod(real, 0o640);
-  await mkdir(dirname(path));
-  await symlink(real, path);
-  const { exitCode, stderr } = await install('gemini-cli', '--yes');
-  expect([exitCode, stderr.includes('a-secret')]).toEqual([0, false]);
-  const after = await textAt(real);
-  expect(after.split('\n').slice(0, 4)).toEqual(text.split('\n').slice(0, 4));
-  expect(after).toContain('"env": { "T": "a-secret" } }, // git\n        "emailauth": {\n            "command"');
-  expect((await stat(real)).mode & 0o777).toBe(0o640);
+test('runs nothing before a confirmation', async () => {
+  const { env, calls } = await putProgram('claude');
+  const asked = await home.run(['mcp', 'install', 'claude-code'], { env });
+  expect([asked.exitCode, asked.stderr]).toEqual([3, expect.stringMatching(/claude mcp add --scope user -- emailauth .*Pass --yes/s)]);
+  const declining = openTerminal({ ...home, env: { ...home.env, ...env } }, ['mcp', 'install', 'claude-code']);
+  await declining.waitFor('Run this?');
+  declining.type(KEYS.enter);
+  expect(await declining.exited).toBe(2);
+  expect(await calls()).toEqual([]);
+  const agreeing = openTerminal({ ...home, env: { ...home.env, ...env } }, ['mcp', 'install', 'claude-code']);
+  await agreeing.waitFor('Run this?');
+  agreeing.type('y');
+  expect(await agreeing.exited).toBe(0);
+  await agreeing.waitFor('Claude Code has the MCP server of Email Auth');
+  expect(await calls()).toHaveLength(1);
 });
 
-test('shows another entry of the same name without its keys, and replaces it only with --yes', async () => {
-  const path = pathOf('cursor');
-  const text = JSON.stringify({
-    mcpServers: { emailauth: { command: 'docker', args: ['run'], env: { EMAILAUTH_TOKEN: 'ea_live_abc123' } } },
-  });
-  await put(path, text);
-  const asked = await install('cursor');
-  expect([asked.exitCode, asked.stderr]).toEqual([3, expect.stringContaining('-      "command": "docker"')]);
-  expect([asked.stderr.includes('abc123'), await textAt(path)]).toEqual([false, text]);
-  expect((await install('cursor', '--yes', '--json')).json().action).toBe('replaced');
-  expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toMatchObject({ args: [entry, 'mcp', '--host', host] });
+test('reports what the program says when it fails, and how to remove an older server', async () => {
+  const { env } = await putProgram('codex', 1);
+  const { exitCode, json } = await home.run(['mcp', 'install', 'codex', '--yes', '--json'], { env });
+  expect([exitCode, json().error]).toEqual([
+    1,
+    { code: 'client_failed', message: expect.stringContaining('It says why.'), hint: expect.stringContaining('mcp uninstall codex') },
+  ]);
 });
 
-test('keeps a key only for the same service and does not print it', async () => {
-  const path = pathOf('cursor');
-  const headers = { Authorization: 'Bearer of-one-1234', 'X-Key': 'hunter2' };
-  await put(path, JSON.stringify({ mcpServers: { emailauth: { url: 'https://one.example.com/mcp', headers, timeout: 5 } } }));
-  const same = await install('cursor', '--http', '--yes', '--json', '--host', 'https://one.example.com');
-  expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toMatchObject({ headers, timeout: 5 });
-  const other = await install('cursor', '--http', '--yes', '--json', '--host', 'https://two.example.com');
-  expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toEqual({ url: 'https://two.example.com/mcp', timeout: 5 });
-  expect(other.json().next.join(' ')).toContain('was not for this service');
-  expect(same.stdout).not.toContain('was not for this service');
-  for (const { stdout, stderr } of [same, other]) expect(`${stdout}${stderr}`).not.toMatch(/of-one|hunter2/);
+test('prints the entry where the program is not installed, or has no command for the scope', async () => {
+  const missing = await home.run(['mcp', 'install', 'gemini-cli', '--yes'], { env: { PATH: '/nowhere' } });
+  expect([missing.exitCode, missing.stderr]).toEqual([0, expect.stringContaining('`gemini` is not installed here.')]);
+  expect(missing.stdout).toContain(`Add this to ${pathOf('gemini-cli')}:`);
+  const { env, calls } = await putProgram('codex');
+  const project = await home.run(['mcp', 'install', 'codex', '--scope', 'project'], { env });
+  expect([project.exitCode, project.stdout]).toEqual([0, expect.stringContaining(join(home.directory, '.codex/config.toml'))]);
+  expect([project.stdout.includes('[mcp_servers.emailauth]'), await calls()]).toEqual([true, []]);
 });
 
-test('keeps other environment variables of an entry and prints no keys', async () => {
-  const path = pathOf('cursor');
-  const env = { EMAILAUTH_TOKEN: 'hunter2', EDITOR: 'ed' };
-  await put(path, JSON.stringify({ mcpServers: { emailauth: { command: 'emailauth', args: ['mcp', '--host', host], env } } }));
-  const { stdout, stderr } = await home.run(['mcp', 'install', 'cursor', '--yes', '--json'], { env: { XDG_CONFIG_HOME: '/etc/ann' } });
-  expect(`${stdout}${stderr}`).not.toContain('hunter2');
-  expect(JSON.parse(await textAt(path)).mcpServers.emailauth.env).toEqual({ ...env, XDG_CONFIG_HOME: '/etc/ann' });
+test('prints the link of Cursor where nothing can be opened', async () => {
+  const { stdout } = await home.run(['mcp', 'install', 'cursor']);
+  const [link] = /cursor:\S+/.exec(stdout) ?? [];
+  const config = JSON.parse(Buffer.from(new URL(link ?? '').searchParams.get('config') ?? '', 'base64').toString());
+  expect(config).toMatchObject({ args: [entry, 'mcp', '--host', host] });
+  expect(stdout).toContain(`Or add this to ${pathOf('cursor')}:`);
 });
 
-test.each([
-  ['cursor', '{\n  "mcpServers": {\n', 'line 3'],
-  ['claude-desktop', '{} // note', 'line 1, column 4'],
-  ['vscode', '{"servers": []}', '"servers" is a list instead of an object'],
-  ['codex', 'model = \n', 'line 1'],
-  ['codex', 'mcp_servers = { a = { command = "b" } }\n', 'edited safely'],
-  ['cursor', `${'['.repeat(100_000)}`, 'nested too deeply'],
-])('exits with 3 and the position for a file of %s that cannot be edited, and writes nothing', async (id, text, message) => {
-  await put(pathOf(id), text);
-  const { exitCode, stderr } = await install(id, '--yes');
-  expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`${pathOf(id)} cannot be edited: `)]);
-  expect(stderr).toContain(message);
-  expect(stderr).toContain(`emailauth mcp config ${id}`);
-  expect(await textAt(pathOf(id))).toBe(text);
-});
-
-test('writes to the project with the service and profile in use, and does not follow symlinks out of it', async () => {
-  const cwd = join(home.directory, 'shop');
-  await mkdir(cwd);
-  const flags = ['--scope', 'project', '--yes', '--host', 'https://auth.example.com', '--profile', 'work', '--read-only'];
-  const { exitCode, stdout } = await home.run(['mcp', 'install', 'claude-code', ...flags], { cwd });
-  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('The paths are specific to this machine')]);
-  const { args } = JSON.parse(await textAt(join(cwd, '.mcp.json'))).mcpServers.emailauth;
-  expect(args.slice(1)).toEqual(['mcp', '--host', 'https://auth.example.com', '--profile', 'work', '--read-only']);
-  await symlink(join(home.directory, 'elsewhere'), join(cwd, '.cursor'));
-  await mkdir(join(home.directory, 'elsewhere'));
-  const away = await home.run(['mcp', 'install', 'cursor', '--scope', 'project', '--yes'], { cwd });
-  expect([away.exitCode, away.stderr]).toEqual([6, expect.stringContaining('is a symbolic link out of the project')]);
+test('names the service and profile in use', async () => {
+  const flags = ['--host', 'https://auth.example.com', '--profile', 'work', '--read-only', '--json'];
+  const { config, next } = (await home.run(['mcp', 'install', 'cursor', '--scope', 'project', ...flags])).json();
+  expect(config.mcpServers.emailauth.args.slice(1)).toEqual([
+    'mcp',
+    '--host',
+    'https://auth.example.com',
+    '--profile',
+    'work',
+    '--read-only',
+  ]);
+  expect(next.join(' ')).toContain('The paths are specific to this machine');
 });
 
 test('writes the command name in a project if it is on PATH, except through npx', async () => {
@@ -182,16 +167,22 @@ test('writes the command name in a project if it is on PATH, except through npx'
   expect((await commandWith(passing)).command).toMatch(/^\/.*node/);
 });
 
-test('--http writes the URL, and only the name of the environment variable with the key', async () => {
+test('keeps a custom location of the sign-in', async () => {
+  const { config } = (await home.run(['mcp', 'config', 'cursor', '--json'], { env: { XDG_CONFIG_HOME: '/etc/ann' } })).json();
+  expect(config.mcpServers.emailauth.env).toEqual({ XDG_CONFIG_HOME: '/etc/ann' });
+});
+
+test('--http gives the address, and only the name of the environment variable with the key', async () => {
   const env = { EMAILAUTH_TOKEN: 'ea_live_secret' };
   for (const id of ids.filter((each) => each !== 'claude-desktop')) {
     const anonymous = await home.run(['mcp', 'config', id, '--http']);
     expect([anonymous.stdout.includes(`${host}/mcp`), anonymous.stdout.includes('uthorization')]).toEqual([true, false]);
     expect(anonymous.stderr).toMatch(/It contains no key\..* signs you in by email in the browser/);
-    const { stdout, stderr } = await home.run(['mcp', 'install', id, '--http', '--force', '--verbose'], { env });
-    const written = await textAt(pathOf(id));
-    expect(`${written}${stdout}${stderr}`).not.toContain('ea_live');
-    expect(written).toMatch(/EMAILAUTH_TOKEN|input:emailauth-token/);
+    const { stdout, stderr } = await home.run(['mcp', 'install', id, '--http', '--yes', '--verbose'], {
+      env: { ...env, PATH: '/nowhere' },
+    });
+    expect(`${stdout}${stderr}`).not.toContain('ea_live');
+    expect(stdout).toContain('EMAILAUTH_TOKEN');
   }
   for (const args of [
     ['claude-desktop', '--http'],
@@ -202,65 +193,15 @@ test('--http writes the URL, and only the name of the environment variable with 
   }
 });
 
-test('exits with 5 without the assistant; --dry-run writes nothing; keeps a custom location of the sign-in', async () => {
-  const missing = await home.run(['mcp', 'install', 'cursor', '--yes'], { env: { PATH: '/nowhere' } });
-  expect([missing.exitCode, missing.stderr]).toEqual([5, expect.stringMatching(/does not seem to be installed.*\n.*--force/s)]);
-  const dry = await install('cursor', '--force', '--dry-run');
-  expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('+    "emailauth": {')]);
-  await expect(stat(dirname(pathOf('cursor')))).rejects.toThrow('ENOENT');
-  const { config } = (await home.run(['mcp', 'config', 'cursor', '--json'], { env: { XDG_CONFIG_HOME: '/etc/ann' } })).json();
-  expect(config.mcpServers.emailauth.env).toEqual({ XDG_CONFIG_HOME: '/etc/ann' });
-});
-
-test('shows the entry and prompts in a terminal, and writes nothing on no', async () => {
-  await mkdir(dirname(pathOf('cursor')));
-  const refused = openTerminal(home, ['mcp', 'install', 'cursor']);
-  await refused.waitFor('Add this to');
-  await refused.waitFor('+    "emailauth": {');
-  refused.type(KEYS.enter);
-  expect(await refused.exited).toBe(2);
-  await expect(stat(pathOf('cursor'))).rejects.toThrow('ENOENT');
-  const agreed = openTerminal(home, ['mcp', 'install', 'cursor']);
-  await agreed.waitFor('Add this to');
-  agreed.type('y');
-  expect(await agreed.exited).toBe(0);
-  await agreed.waitFor('Cursor has the MCP server of Email Auth');
-  expect(JSON.parse(await textAt(pathOf('cursor'))).mcpServers.emailauth).toBeDefined();
-});
-
-describe('uninstall', () => {
-  const uninstall = (id: string, ...flags: string[]) => home.run(['mcp', 'uninstall', id, ...flags]);
-
-  test.each(ids.map((id) => [id]))('removes exactly the entry of %s; a second run changes nothing', async (id) => {
-    const path = pathOf(id);
-    const text = path.endsWith('.toml') ? '# mine\nmodel = "x"\n' : `{\n  "${files[id][1]}": {\n    "git": { "command": "uvx" }\n  }\n}\n`;
-    await put(path, text);
-    await install(id, '--force');
-    expect(await textAt(path)).not.toBe(text);
-    const ran = await uninstall(id, '--yes', '--json');
-    expect([ran.exitCode, ran.json()]).toEqual([0, { client: id, scope: 'user', path, action: 'removed' }]);
-    expect((await textAt(path)).trimEnd()).toBe(text.trimEnd());
-    const again = await uninstall(id, '--json');
-    expect([again.exitCode, again.json().action]).toEqual([0, 'unchanged']);
-  });
-
-  test('needs a confirmation, and prints no keys; --dry-run writes nothing', async () => {
-    const path = pathOf('cursor');
-    const text = JSON.stringify({ mcpServers: { emailauth: { command: 'docker', env: { EMAILAUTH_TOKEN: 'ea_live_abc123' } } } });
-    await put(path, text);
-    const dry = await uninstall('cursor', '--dry-run');
-    expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('-      "command": "docker"')]);
-    const refused = await uninstall('cursor');
-    expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining('Pass --yes')]);
-    expect(`${dry.stdout}${refused.stderr}`).not.toContain('abc123');
-    expect(await textAt(path)).toBe(text);
-  });
-
-  test('does nothing without a file, and exits with 3 for one that cannot be edited', async () => {
-    expect((await uninstall('cursor', '--json')).json().action).toBe('unchanged');
-    await put(pathOf('cursor'), '{\n  "mcpServers": {\n');
-    const { exitCode, stderr } = await uninstall('cursor', '--yes');
-    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('cannot be edited')]);
-    await expect(stat(pathOf('vscode'))).rejects.toThrow('ENOENT');
-  });
+test.each([
+  ['claude-code', 'user', 'claude mcp remove --scope user emailauth'],
+  ['codex', 'user', 'codex mcp remove emailauth'],
+  ['gemini-cli', 'project', 'gemini mcp remove --scope project emailauth'],
+  ['vscode', 'user', 'Delete "emailauth" in "servers" of /'],
+  ['cursor', 'project', 'Delete "emailauth" in "mcpServers" of /'],
+])('`mcp uninstall %s --scope %s` prints %s', async (id, scope, text) => {
+  const { env, calls } = await putProgram(assistants[id as Id][2] ?? 'unused');
+  const { exitCode, stdout } = await home.run(['mcp', 'uninstall', id, '--scope', scope], { env });
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining(text)]);
+  expect(await calls()).toEqual([]);
 });
