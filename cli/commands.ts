@@ -10,7 +10,7 @@ import {
   keysRotate,
   keysUsage,
 } from './commands/access.ts';
-import { accountGet, accountLog, accountSet, brandingGet, brandingSet, waitlistJoin, waitlistList } from './commands/account.ts';
+import { accountGet, accountLog, accountSet, brandingGet, brandingSet } from './commands/account.ts';
 import { appsAdd, appsGet, appsList, appsLog, appsRefusals, appsRemove, appsRotateSecret, appsTest, appsUpdate } from './commands/apps.ts';
 import { adminUnlock, dbErase, dbForgetSecretKey, dbMigrate, dbPartitions, dbRotateSigningKeys } from './commands/db.ts';
 import { doctor } from './commands/doctor.ts';
@@ -44,7 +44,6 @@ export const FAMILIES: Readonly<Record<string, string>> = {
   connections: 'applications that you signed in to',
   branding: 'sender and logo of your sign-in emails',
   account: 'your profile and activity',
-  waitlist: 'planned services',
   mcp: 'the MCP server for AI assistants',
   config: 'the settings',
   db: 'the database',
@@ -109,8 +108,6 @@ export const commands: readonly CommandSpec[] = [
   accountGet,
   accountSet,
   accountLog,
-  waitlistList,
-  waitlistJoin,
   verify,
   tail,
   init,

@@ -7,10 +7,7 @@ import { minuteOf, records, type Terminal, table } from '../terminal.ts';
 
 type Settings = Output<'settings'>;
 type Overview = Output<'overview'>;
-type WaitlistService = Output<'waitlist'>['joined'][number];
 
-/** The planned parts of the service. */
-const WAITLISTS: readonly WaitlistService[] = ['analytics', 'bugs'];
 const SETTINGS_FIELDS = 'email,name,organisation,plan,branding,createdAt';
 const MAX_LOG_ENTRIES = 100;
 
@@ -66,39 +63,6 @@ export const accountLog: CommandSpec = {
     return EXIT.ok;
   },
 };
-
-export const waitlistList: CommandSpec = {
-  usage: 'waitlist list',
-  needs: 'sign-in',
-  group: 'Account',
-  summary: 'the planned services, and whether you are on their waitlists',
-  examples: ['waitlist list'],
-  json: '{joined}',
-  async run({ terminal, signedIn }) {
-    const { client } = await signedIn();
-    return printWaitlists(terminal, await client.waitlist({}));
-  },
-};
-
-export const waitlistJoin: CommandSpec = {
-  usage: 'waitlist join <service>',
-  needs: 'sign-in',
-  group: 'Account',
-  summary: 'get an email when a planned service starts',
-  choices: { service: WAITLISTS },
-  examples: ['waitlist join analytics'],
-  json: '{joined}',
-  async run({ terminal, signedIn }, [service]) {
-    const { client } = await signedIn();
-    return printWaitlists(terminal, await client.joinWaitlist({ service: service as WaitlistService }));
-  },
-};
-
-function printWaitlists(terminal: Terminal, waitlist: Output<'waitlist'>): number {
-  const rows = WAITLISTS.map((service) => [service, waitlist.joined.includes(service) ? 'you are on the list' : 'not joined']);
-  terminal.result(waitlist, table(rows));
-  return EXIT.ok;
-}
 
 function formatSettings({ email, name, organisation, plan, createdAt }: Settings, { style }: Terminal): string {
   const rows: [string, string][] = [

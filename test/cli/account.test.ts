@@ -123,14 +123,6 @@ describe('account', () => {
     }));
 });
 
-test('waitlist join puts the account on a list once', () =>
-  signedIn(async (home) => {
-    expect((await home.run(['waitlist', 'list', '--json'])).json()).toEqual({ joined: [] });
-    for (let i = 0; i < 2; i++) expect((await home.run(['waitlist', 'join', 'bugs', '--json'])).json()).toEqual({ joined: ['bugs'] });
-    expect((await home.run(['waitlist', 'list'])).stdout).toMatch(/analytics +not joined\nbugs +you are on the list/);
-    expect((await home.run(['waitlist', 'join', 'nope'])).exitCode).toBe(3);
-  }));
-
 test('a table that is wider than the terminal becomes one block for each row, without split words', () =>
   signedIn(async (home, email) => {
     const owner = await signInDeveloper(stage, service, email);
