@@ -3,8 +3,9 @@ import { ApiError, type Client, createClient } from '../contract/client.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
 import { createFetch, describeConnection, describeTimeout, proxyFor, readBody, TIMEOUT_MS } from './connection.ts';
 import { CommandError, EXIT } from './exit.ts';
+import type { Environment } from './installation.ts';
 import { version } from './installation.ts';
-import type { Caller, Credential, Environment } from './settings.ts';
+import type { Caller, Credential } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
 const LOGOUT_TIMEOUT_MS = 10_000;

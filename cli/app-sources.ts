@@ -1,8 +1,8 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { parseEnv } from 'node:util';
+import type { Environment } from './installation.ts';
 import { portInScript, takesPort } from './ports.ts';
-import type { Environment } from './settings.ts';
 
 /** How an app is started for development. `{port}` in an argument stands for the port; the variable PORT has it too. */
 export type AppCommand = {

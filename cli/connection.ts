@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { isThisMachine } from '../contract/rules.ts';
 import { usageError } from './exit.ts';
-import type { Environment } from './settings.ts';
+import type { Environment } from './installation.ts';
 
 /** Time limit of a whole call, its response included. */
 export const TIMEOUT_MS = 30_000;

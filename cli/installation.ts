@@ -3,7 +3,9 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, extname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Environment } from './settings.ts';
+
+/** The environment variables of a command. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The package that contains the service. */
 export const SERVER_PACKAGE = 'emailauth-server';

@@ -4,10 +4,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
 import { usageError } from './exit.ts';
-import { baseDirectory } from './installation.ts';
-
-/** The environment variables of a command. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { baseDirectory, type Environment } from './installation.ts';
 
 const DEFAULT_HOST = 'http://localhost:3000';
 
