@@ -27,6 +27,7 @@ export default defineConfig({
             '{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}',
             'test/{import-rules,manifests,linear-time}.test.ts',
           ],
+          globalSetup: 'templates/derive.mjs',
           testTimeout: 30_000,
         },
       },

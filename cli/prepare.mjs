@@ -130,6 +130,8 @@ function isSource(path) {
 /** Replaces dist by a new build. The stamp is removed first and written last, so that an interrupted build is repeated. */
 async function build() {
   log('Building …');
+  const { default: deriveTemplates } = await import('../templates/derive.mjs');
+  deriveTemplates();
   const stamp = hashOfSources();
   const fresh = at(`node_modules/.cache/emailauth/${process.pid}`);
   rmSync(at(STAMP), { force: true });

@@ -1,73 +1,39 @@
 import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { transform } from 'sucrase';
+import { readdirSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
 import { expect, test } from 'vitest';
 
-const nextjs = ['app-auth.ts', 'app-login.ts', 'app-callback.ts', 'app-account.tsx'];
-const nextjsPages = ['pages-auth.ts', 'pages-login.tsx', 'pages-callback.tsx', 'pages-account.tsx', 'pages-logout.tsx'];
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+/** Returns a program as the TypeScript compiler prints it, without types and comments. */
+const compiled = (code: string) =>
+  ts.transpileModule(code, {
+    compilerOptions: { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, jsx: ts.JsxEmit.Preserve, removeComments: true },
+    fileName: 'template.tsx',
+  }).outputText;
 
-/** The source and what is made of it: an ES module, or a CommonJS module. */
-const derived: [source: string, file: string, toModule: (code: string) => string][] = [
-  ['express/auth.ts', 'express/auth.js', asModule],
-  ['express/auth.ts', 'express/auth.cjs', asCommonJs],
-  ['express/auth.ts', 'vite/auth.mjs', asModule],
-  ['fastify/auth.ts', 'fastify/auth.js', asModule],
-  ['fastify/auth.ts', 'fastify/auth.cjs', asCommonJs],
-  ['hono/auth.ts', 'hono/auth.js', asModule],
-  ['hono/auth.ts', 'hono/auth.cjs', asCommonJs],
-  ...[...nextjs, ...nextjsPages].map(
-    (name) => [`nextjs/${name}`, `nextjs/${name.replace('.ts', '.js')}`, asModule] as [string, string, typeof asModule],
-  ),
-];
-
-test.each(derived)('%s without types is %s', async (source, file, toModule) => {
-  const typed = await readFile(new URL(source, import.meta.url), 'utf8');
-  await expect(format(toModule(withoutTypes(typed)))).toMatchFileSnapshot(file);
+const nextjs = readdirSync(new URL('nextjs', import.meta.url)).filter((name) => /\.tsx?$/.test(name));
+test.each([
+  ['express/auth.ts', 'express/auth.js'],
+  ['express/auth.ts', 'vite/auth.mjs'],
+  ['fastify/auth.ts', 'fastify/auth.js'],
+  ['hono/auth.ts', 'hono/auth.js'],
+  ...nextjs.map((name) => [`nextjs/${name}`, `nextjs/${name.replace('.ts', '.js')}`]),
+])('%s without types is %s, with its comments', (source, file) => {
+  expect(compiled(read(file))).toBe(compiled(read(source)));
+  expect(commentsOf(read(file))).toEqual(commentsOf(read(source).replace(/^declare module .*\n(?: .*\n)*\}\n/m, '')));
 });
 
-test.each(['auth', 'login', 'callback', 'account.server'])('sveltekit/%s.js has the types of the TypeScript in comments', async (name) => {
-  const [typed, commented] = await Promise.all(
-    ['ts', 'js'].map((end) => readFile(new URL(`sveltekit/${name}.${end}`, import.meta.url), 'utf8')),
-  );
-  expect(format(withoutComments(commented))).toBe(format(withoutTypes(typed).replace("/auth'", "/auth.js'")));
+test.each(['express', 'fastify', 'hono'])('%s/auth.cjs is the module as CommonJS', (framework) => {
+  const code = read(`${framework}/auth.cjs`);
+  execFileSync(process.execPath, ['--check', new URL(`${framework}/auth.cjs`, import.meta.url).pathname]);
+  const names = [...read(`${framework}/auth.ts`).matchAll(/^export (?:async )?(?:const|function) (\w+)/gm)].map(([, name]) => name);
+  expect(code.replace(/\s+/g, ' ')).toContain(`module.exports = { ${names.join(', ')} };`);
+  expect(code).not.toMatch(/^(?:import|export) /m);
 });
 
-/** Returns JavaScript without the types in its comments. */
-function withoutComments(code: string): string {
-  return code
-    .replace(/^\/\*\* @.* \*\/\n/gm, '')
-    .replace(/\/\*\* @type \{const\} \*\/ \((.*)\);/g, '$1;')
-    .replace(/ @(?:param|returns) \{[^}]*\}(?: \w+)?/g, '');
-}
+test.each(['auth', 'login', 'callback', 'account.server'])('sveltekit/%s.js has the types of the TypeScript in comments', (name) => {
+  const code = read(`sveltekit/${name}.js`).replace(/\/\*\* @type \{const\} \*\/ \((.*)\);/g, '$1;');
+  expect(compiled(code)).toBe(compiled(read(`sveltekit/${name}.ts`).replace("/auth'", "/auth.js'")));
+});
 
-/** Returns JavaScript with the lines of TypeScript, without those that contain only types. */
-function withoutTypes(typed: string): string {
-  // The declaration of a module goes with its comments, which would stay.
-  const code = typed.replace(/^declare module .*\n(?: .*\n)*\}\n\n/m, '');
-  const plain = transform(code, { transforms: ['typescript', 'jsx'], jsxRuntime: 'preserve', disableESTransforms: true }).code;
-  const lines = code.split('\n');
-  return plain
-    .split('\n')
-    .filter((line, i) => line.trim() !== '' || lines[i]?.trim() === '')
-    .join('\n');
-}
-
-function asModule(code: string): string {
-  return code;
-}
-
-function asCommonJs(code: string): string {
-  const names = [...code.matchAll(/^export (?:async )?(?:const|function) (\w+)/gm)].map(([, name]) => name);
-  const required = code
-    .replace(/^import (\w+), (\{[^}]*\}) from ('[^']+');/gm, 'const $1 = require($3);\nconst $2 = $1;')
-    .replace(/^import (\w+|\{[^}]*\}) from ('[^']+');/gm, 'const $1 = require($2);')
-    .replace(/^export /gm, '');
-  return `${required.trimEnd()}\n\nmodule.exports = { ${names.join(', ')} };\n`;
-}
-
-const format = (code: string) =>
-  execFileSync('node_modules/.bin/biome', ['format', '--stdin-file-path=derived.jsx'], {
-    cwd: new URL('..', import.meta.url),
-    input: code.replace(/\n{3,}/g, '\n\n'),
-    encoding: 'utf8',
-  });
+const commentsOf = (code: string) => [...code.matchAll(/^ *(?:\/\/ |\/\*\* | \* ).+$/gm)].map(([line]) => line.trim());
