@@ -62,8 +62,8 @@ test('builds first what start runs from dist', () => {
 });
 
 test('reads .env with Windows line ends', () => {
-  expect(readEnvFile(project({ '.env': 'SITE_URL="http://localhost:3001"\r\nA=b\r\n' }))).toEqual({
-    SITE_URL: 'http://localhost:3001',
+  expect(readEnvFile(project({ '.env': 'SITE_URL="http://localhost:4000"\r\nA=b\r\n' }))).toEqual({
+    SITE_URL: 'http://localhost:4000',
     A: 'b',
   });
   expect(readEnvFile(project({}))).toEqual({});

@@ -40,7 +40,7 @@ test('lower case takes precedence, and a variable for http is not for https', ()
     url: { host: 'other.example:8080' },
   });
   expect(proxyFor(new URL('https://auth.example.com'), { HTTP_PROXY: PROXY })).toBeNull();
-  expect(proxyFor(new URL('http://localhost:3000'), env)).toBeNull();
+  expect(proxyFor(new URL('http://localhost:4400'), env)).toBeNull();
 });
 
 test.each(['socks5://127.0.0.1:1080', 'http://', 'not a proxy'])('%j is not the address of a proxy', (text) => {

@@ -3,8 +3,8 @@ import { ApiError } from '../contract/client.ts';
 import { CommandError, describeFailure, EXIT } from './exit.ts';
 
 test('an error with an exit code keeps its message', () => {
-  const error = Object.assign(new Error('Port 3000 is in use.'), { exitCode: 1 });
-  expect(describeFailure(error)).toEqual({ exitCode: 1, code: 'failure', message: 'Port 3000 is in use.', hint: '' });
+  const error = Object.assign(new Error('Port 4400 is in use.'), { exitCode: 1 });
+  expect(describeFailure(error)).toEqual({ exitCode: 1, code: 'failure', message: 'Port 4400 is in use.', hint: '' });
 });
 
 test('an error of a command keeps its code and its hint', () => {

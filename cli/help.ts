@@ -193,7 +193,7 @@ function conventions(): string {
   \`EMAILAUTH_HOST\` or the setting \`host\`.
 - The sign-in and the settings are stored in \`$XDG_CONFIG_HOME/emailauth\` (\`~/.config/emailauth\`), readable only by you. \`--profile\` or
   \`EMAILAUTH_PROFILE\` selects another set.
-- The service is \`--host\`, else \`EMAILAUTH_HOST\`, else the setting \`host\`, else http://localhost:3000. Plain http is only accepted for this machine.
+- The service is \`--host\`, else \`EMAILAUTH_HOST\`, else the setting \`host\`, else http://localhost:4400. Plain http is only accepted for this machine.
 - Calls over https go through the proxy of \`HTTPS_PROXY\`, unless \`NO_PROXY\` names the host. A call takes at most 30 s. \`NODE_EXTRA_CA_CERTS\` names
   the file of a certificate authority of your own.
 - The first word of a family of commands alone, such as \`emailauth sites\`, prints its help with exit code 0. \`--help --json\` describes commands as data.

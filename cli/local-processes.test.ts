@@ -97,7 +97,7 @@ test('rejects an app whose build fails, and does not start it', async () => {
 });
 
 async function listenAtUsualPort(server: ReturnType<typeof createServer>): Promise<void> {
-  for (const port of [4567, 8787, 4321, 8000, 5000, 3001, 8080]) {
+  for (const port of [4567, 8787, 4321, 8000, 5000, 4000, 8080]) {
     const listens = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false));
       server.listen(port, () => resolve(true));

@@ -37,7 +37,7 @@ const POLL_MS = 100;
 const NAMED_MS = 3_000;
 /** Time limit for the port of a stopped app to become free. */
 const RELEASE_MS = 3_000;
-const USUAL_PORTS = [3000, 8080, 8000, 5000, 5173, 4321, 8787, 4567, 3001];
+const USUAL_PORTS = [3000, 8080, 8000, 5000, 5173, 4321, 8787, 4567, 4000];
 const MAX_STARTS = 3;
 const MAX_SHOWN_LINES = 20;
 
@@ -88,7 +88,7 @@ const withPort = (run: AppCommand['run'], url: string): AppCommand['run'] => {
 };
 
 async function build(command: readonly [string, ...string[]], options: AppOptions, file: Record<string, string>): Promise<void> {
-  const env = environmentOf(options, file, options.url ?? 'http://localhost:3000');
+  const env = environmentOf(options, file, options.url ?? 'http://localhost:4000');
   const { root, signal } = options;
   const { ok, timedOut, output } = await runProgram(command, { cwd: root, env, signal, timeoutMs: BUILD_TIMEOUT_MS });
   signal.throwIfAborted();

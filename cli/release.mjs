@@ -132,7 +132,7 @@ export function releasedServerJson() {
   const { name, mcpName, version } = readJson(new URL('../package.json', import.meta.url));
   const { $schema, remotes, ...server } = readJson(new URL('../mcp/server.json', import.meta.url));
   const environmentVariables = [
-    { name: 'EMAILAUTH_HOST', description: 'Address of the service', format: 'string', default: 'http://localhost:3000' },
+    { name: 'EMAILAUTH_HOST', description: 'Address of the service', format: 'string', default: 'http://localhost:4400' },
     {
       name: 'EMAILAUTH_TOKEN',
       description: 'API key of the dashboard; without it the sign-in of `emailauth login` counts',

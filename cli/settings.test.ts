@@ -9,13 +9,13 @@ test.each([
   ['https://Auth.Example.com/', 'https://auth.example.com'],
   ['auth.example.com', 'https://auth.example.com'],
   ['auth.example.com:8443', 'https://auth.example.com:8443'],
-  ['localhost:3000', 'http://localhost:3000'],
-  ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
-  ['http://localhost:3000', 'http://localhost:3000'],
+  ['localhost:4400', 'http://localhost:4400'],
+  ['127.0.0.1:4400', 'http://127.0.0.1:4400'],
+  ['http://localhost:4400', 'http://localhost:4400'],
   ['https://authserver', 'https://authserver'],
   ['localhost', 'http://localhost'],
   ['192.0.2.7:8443', 'https://192.0.2.7:8443'],
-  ['http://[::1]:3000', 'http://[::1]:3000'],
+  ['http://[::1]:4400', 'http://[::1]:4400'],
 ])('%s is the service %s', (text, origin) => {
   expect(originOf(text, '--host')).toBe(origin);
 });
@@ -83,7 +83,7 @@ test.each([undefined, '', ' '])('EMAILAUTH_TOKEN %j counts as unset', (token) =>
 
 test('EMAILAUTH_TOKEN is not for a service that no one named', () =>
   withEnvironment('ea_live_abc', (credentials) => {
-    const host = { value: 'http://localhost:3000', source: 'default' } as const;
+    const host = { value: 'http://localhost:4400', source: 'default' } as const;
     expect(() => credentials.callerAt(host)).toThrow('EMAILAUTH_TOKEN is set, but not the service it is for.');
     expect(credentials.callerAt({ ...host, source: 'config' })).toMatchObject({ token: 'ea_live_abc' });
   }));

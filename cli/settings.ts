@@ -6,7 +6,7 @@ import { isThisMachine } from '../contract/rules.ts';
 import { usageError } from './exit.ts';
 import { baseDirectory, type Environment } from './installation.ts';
 
-const DEFAULT_HOST = 'http://localhost:3000';
+const DEFAULT_HOST = 'http://localhost:4400';
 
 /** What `config set` takes. */
 export const CONFIG_KEYS = {

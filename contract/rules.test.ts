@@ -290,7 +290,7 @@ test.each([
 test.each([
   'https://shop.example/callback',
   'https://shop.example:8443/callback?from=app',
-  'http://localhost:3000/callback',
+  'http://localhost:4000/callback',
   'http://127.0.0.1/callback',
   'http://[::1]:8080/callback',
   'com.example.app:/callback',
@@ -319,7 +319,7 @@ test.each([
   'xn--p1ai.example.app:/cb',
   'com.xn--pypal-4ve:/cb',
   'localhost:/cb',
-  'localhost:3000/cb',
+  'localhost:4000/cb',
   'smb://shop.example/share',
   'search-ms:/query=x',
   'ms-settings:/privacy',

@@ -91,5 +91,5 @@ test('PUBLIC_URL needs an address in the DNS', async () => {
     ok: false,
     fix: expect.stringContaining('A or AAAA'),
   });
-  expect((await checkPublicName('http://localhost:3000', dns([]))).ok).toBeNull();
+  expect((await checkPublicName('http://localhost:4400', dns([]))).ok).toBeNull();
 });

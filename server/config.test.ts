@@ -66,8 +66,8 @@ test('accepts an @ in the parameters of DATABASE_URL, and how long idle connecti
 });
 
 test('reads the origins and the RP ID of passkeys', () => {
-  const set = { PASSKEY_ORIGINS: 'https://login.example.net, http://localhost:3001', PASSKEY_RP_ID: 'auth.example.com' };
-  expect(read(set).passkeys).toEqual({ rpId: 'auth.example.com', origins: ['https://login.example.net', 'http://localhost:3001'] });
+  const set = { PASSKEY_ORIGINS: 'https://login.example.net, http://localhost:4000', PASSKEY_RP_ID: 'auth.example.com' };
+  expect(read(set).passkeys).toEqual({ rpId: 'auth.example.com', origins: ['https://login.example.net', 'http://localhost:4000'] });
   expect(read().passkeys).toEqual({ rpId: null, origins: [] });
 });
 
@@ -83,8 +83,8 @@ test('starts in local mode without settings', () => {
   expect(read()).toMatchObject({
     mode: 'local',
     host: '127.0.0.1',
-    port: 3000,
-    publicUrl: 'http://localhost:3000',
+    port: 4400,
+    publicUrl: 'http://localhost:4400',
     secure: false,
     databaseUrl: null,
     databaseDirectUrl: null,
@@ -239,7 +239,7 @@ test('refuses an admin password under 15 characters in production only', () => {
 
 test('refuses an http PUBLIC_URL in production, except on loopback', () => {
   expect(faultsOf({ ...production, PUBLIC_URL: 'http://auth.example.com' })).toHaveLength(1);
-  expect(faultsOf({ ...production, PUBLIC_URL: 'http://localhost:3000' })).toEqual([]);
+  expect(faultsOf({ ...production, PUBLIC_URL: 'http://localhost:4400' })).toEqual([]);
 });
 
 test('local mode behind a proxy, recognized by https or TRUST_PROXY, requires a mail server', () => {
@@ -270,7 +270,7 @@ test.each(['example.com', 'mail.example.net', 'EXAMPLE.org', 'auth.test', 'auth.
   },
 );
 
-test.each(['https://auth.example.com', 'http://localhost:3000', 'https://192.0.2.7', 'https://[2001:db8::7]'])(
+test.each(['https://auth.example.com', 'http://localhost:4400', 'https://192.0.2.7', 'https://[2001:db8::7]'])(
   'production at %s needs a sender',
   (PUBLIC_URL) => {
     expect(faultsOf({ ...production, PUBLIC_URL, MAIL_FROM: '' })).toEqual([expect.stringContaining('MAIL_FROM is missing')]);
@@ -278,7 +278,7 @@ test.each(['https://auth.example.com', 'http://localhost:3000', 'https://192.0.2
 );
 
 test('the sender of a local service at an IP address is at localhost', () => {
-  expect(read({ PUBLIC_URL: 'http://127.0.0.1:3000' }).mailFrom.address).toBe('no-reply@localhost');
+  expect(read({ PUBLIC_URL: 'http://127.0.0.1:4400' }).mailFrom.address).toBe('no-reply@localhost');
 });
 
 test('reads the domain of the DKIM signature as A-label, and refuses what is no name of a DNS record', () => {

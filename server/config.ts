@@ -151,7 +151,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
 
 /** The settings on which others depend. */
 function basicsOf(values: Settings) {
-  const port = values.PORT ?? 3000;
+  const port = values.PORT ?? 4400;
   const publicUrl = values.PUBLIC_URL ?? `http://localhost:${port}`;
   const { protocol, hostname } = new URL(publicUrl);
   return {

@@ -58,7 +58,7 @@ export const settings = {
   NODE_ENV: z
     .enum(['production', 'development', 'test'], { error: 'give production, or leave it unset' })
     .describe('`production` switches to production mode · unset: PUBLIC_URL decides'),
-  PORT: wholeNumber(1, 65_535).describe('port to listen on · unset: 3000'),
+  PORT: wholeNumber(1, 65_535).describe('port to listen on · unset: 4400'),
   HOST: refined((text) => /^[A-Za-z0-9.:-]+$/.test(text), 'give an address of this machine, such as 127.0.0.1 or 0.0.0.0').describe(
     'address to listen on · unset: 127.0.0.1 in local mode, else 0.0.0.0',
   ),

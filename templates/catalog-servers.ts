@@ -147,11 +147,11 @@ export const vite: Framework = {
       // A configuration with its own `server` is left to its author.
       after: /defineConfig\(\{[ \t]*$(?![\s\S]*\bserver:)/m,
       insert: `server: {
-  proxy: { '^(__LOGIN__|__CALLBACK__|/account|/logout|/api/me)([?]|$)': 'http://localhost:3001' },
+  proxy: { '^(__LOGIN__|__CALLBACK__|/account|/logout|/api/me)([?]|$)': 'http://localhost:4000' },
 },`,
       unless: '__LOGIN__|__CALLBACK__',
       instead:
-        "Add this to `vite.config`: `server: { proxy: { '^(__LOGIN__|__CALLBACK__|/account|/logout|/api/me)([?]|$)': 'http://localhost:3001' } }`.",
+        "Add this to `vite.config`: `server: { proxy: { '^(__LOGIN__|__CALLBACK__|/account|/logout|/api/me)([?]|$)': 'http://localhost:4000' } }`.",
     },
   ],
   next: [

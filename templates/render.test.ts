@@ -92,7 +92,7 @@ const express = frameworkOf('express') ?? frameworks[0];
 test('localhost is http at the port of the development server', async () => {
   const siteWith = async (origin: string) =>
     render(express, await readSources(express), { origin, domain: 'localhost' }).env.find(({ name }) => name === 'SITE_URL')?.value;
-  expect(await siteWith('http://localhost:4000')).toBe('http://localhost:3000');
+  expect(await siteWith('http://localhost:4400')).toBe('http://localhost:3000');
   expect(await siteWith('http://localhost:3000')).toBe('http://localhost:3001');
 });
 
@@ -144,8 +144,8 @@ test.each([
 });
 
 test('accepts a service at an IPv6 address', async () => {
-  const { files } = render(express, await readSources(express), { ...values, origin: 'http://[::1]:3000' });
-  expect(files[0].contents).toContain("'http://[::1]:3000'");
+  const { files } = render(express, await readSources(express), { ...values, origin: 'http://[::1]:4400' });
+  expect(files[0].contents).toContain("'http://[::1]:4400'");
 });
 
 test('names a missing source', () => {

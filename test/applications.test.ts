@@ -312,7 +312,7 @@ describe('a sign-in to an application', () => {
   });
 
   test('accepts any port of a loopback redirect URI (RFC 8252 §7.3)', async () => {
-    const application = await addApplication(['http://127.0.0.1:3000/cb']);
+    const application = await addApplication(['http://127.0.0.1:4000/cb']);
     const begun = await begin(application, freshAddress(), { redirect_uri: 'http://127.0.0.1:51000/cb' });
     expect(begun.response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(begun.email);

@@ -48,7 +48,7 @@ describe.each([
       port,
       {
         'allow=example.com,guest@other.example': 'allow=mail.example&max_age=2000000',
-        '127.0.0.1:3000': `127.0.0.1:${service.port}`,
+        '127.0.0.1:4400': `127.0.0.1:${service.port}`,
         '127.0.0.1:8080': `127.0.0.1:${app.port}`,
         'notes.example.com {': `http://${hostname}:${port}, http://${hostname}:${http2Port} {\n\tbind 127.0.0.1`,
         'notes.example.com': host,

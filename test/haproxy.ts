@@ -37,8 +37,8 @@ export async function startHaproxy(ports: { a: number; b: number }, pem?: string
     .replace(/crt \S+/, `crt ${certificate}`);
   const configuration = documented
     .replace('bind :8080', pem ? bind : `bind 127.0.0.1:${port}`)
-    .replace('127.0.0.1:3001', `127.0.0.1:${ports.a}`)
-    .replace('127.0.0.1:3002', `127.0.0.1:${ports.b}`);
+    .replace('127.0.0.1:4401', `127.0.0.1:${ports.a}`)
+    .replace('127.0.0.1:4402', `127.0.0.1:${ports.b}`);
   await writeFile(file, `global\n  stats socket ${socket} mode 600 level user\n\n${configuration}`);
 
   const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -249,7 +249,7 @@ describe('a client with several redirect URIs', () => {
   });
 
   test('on loopback hosts needs one consent, for any port', async () => {
-    const redirectUris = ['http://localhost/callback', 'http://127.0.0.1:3000/callback', 'http://[::1]/callback'];
+    const redirectUris = ['http://localhost/callback', 'http://127.0.0.1:4000/callback', 'http://[::1]/callback'];
     const client = await addApplication(developer, { redirectUris, authentication: 'secret' });
     const { browser } = await person();
     const at = (redirectUri: string) => ({ ...client, redirectUri });

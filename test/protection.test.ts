@@ -247,7 +247,7 @@ describe('with an https PUBLIC_URL', () => {
   });
 
   test('loopback and http forward_urls are rejected in production', async () => {
-    for (const forward_url of ['http://localhost:3000/', 'https://localhost/', `http://${domain}/`, `https://${domain}:8443/`]) {
+    for (const forward_url of ['http://localhost:4000/', 'https://localhost/', `http://${domain}/`, `https://${domain}:8443/`]) {
       const response = await secure.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
       expect([forward_url, response.status]).toEqual([forward_url, 400]);
     }

@@ -208,7 +208,7 @@ export const checkIntegration = defineTool({
       throw refusal(
         'bad_request',
         'url is missing.',
-        'For localhost give the address of the callback, such as http://localhost:3000/auth/callback.',
+        'For localhost give the address of the callback, such as http://localhost:4000/auth/callback.',
       );
     }
     const checks = (await checkWebsite({ domain, url, loginPath, page }, signal)).map(inOneLine);

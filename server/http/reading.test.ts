@@ -85,10 +85,10 @@ const requestFrom = (remoteAddress: string | undefined, headers: Record<string, 
   ({ socket: { remoteAddress }, headers, httpVersion }) as unknown as IncomingMessage;
 
 test.each([
-  ['127.0.0.1', 'localhost:3000'],
+  ['127.0.0.1', 'localhost:4400'],
   ['127.0.0.1', '127.0.0.1'],
   ['::ffff:127.0.0.1', 'LOCALHOST'],
-  ['::1', '[::1]:3000'],
+  ['::1', '[::1]:4400'],
 ])('a request from %s to %s is from this machine', (address, host) => expect(isFromThisMachine(requestFrom(address, { host }))).toBe(true));
 
 test.each([
@@ -97,7 +97,7 @@ test.each([
   [undefined, { host: 'localhost' }],
   ['127.0.0.1', {}],
   ['127.0.0.1', { host: 'evil.example' }],
-  ['127.0.0.1', { host: 'localhost.evil.example:3000' }],
+  ['127.0.0.1', { host: 'localhost.evil.example:4400' }],
   ['127.0.0.1', { host: '127.0.0.1.nip.io' }],
   ['127.0.0.1', { host: 'evil.localhost' }],
   ['127.0.0.1', { host: 'localhost', 'x-forwarded-for': '127.0.0.1' }],
@@ -109,7 +109,7 @@ test.each([
 );
 
 test('a request in HTTP/1.0, as nginx forwards by default, is not from this machine', () => {
-  expect(isFromThisMachine(requestFrom('127.0.0.1', { host: '127.0.0.1:3000' }, '1.0'))).toBe(false);
+  expect(isFromThisMachine(requestFrom('127.0.0.1', { host: '127.0.0.1:4400' }, '1.0'))).toBe(false);
 });
 
 test.each(['127.1', '127.0.0.1.nip.io', '0x7f.0.0.1', 'localhost:', 'localhost:x', '[::1', ':80', '', undefined])(

@@ -100,8 +100,8 @@ test('an email without a code, and one of a service without https, have no OTP-T
   expect(proven.raw).not.toContain('OTP-Token');
   const plain = { ...sender, publicUrl: 'http://auth.example' };
   expect((await compose('sign_in', 'en', plain)).fill(mailOf(), secrets)).not.toContain('OTP-Token');
-  const local = { ...sender, publicUrl: 'http://localhost:3000' };
-  expect((await compose('sign_in', 'en', local)).fill(mailOf(), secrets)).toContain('origin="http://localhost:3000"');
+  const local = { ...sender, publicUrl: 'http://localhost:4400' };
+  expect((await compose('sign_in', 'en', local)).fill(mailOf(), secrets)).toContain('origin="http://localhost:4400"');
 });
 
 test('the headers mark the email as generated, and the Message-ID derives from its id', async () => {

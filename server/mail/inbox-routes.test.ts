@@ -32,13 +32,13 @@ async function deliver(recipient: string) {
     smtpUrl: null,
     mailFrom: { name: 'Email Auth', address: 'no-reply@auth.example' },
     dkim: null,
-    publicUrl: 'http://localhost:3000',
+    publicUrl: 'http://localhost:4400',
   };
   const mailer = new Mailer({ ...settings, log: pino({ level: 'silent' }), deliver: (message) => inbox.deliver(message) });
   const mail = { id: crypto.randomUUID(), kind: 'sign_in', recipient, language: 'en', data: { host: 'localhost' } } as const;
   const outcome = await mailer.send(
     mail,
-    { link: 'http://localhost:3000/auth/link?t=a123456b', code: '654321' },
+    { link: 'http://localhost:4400/auth/link?t=a123456b', code: '654321' },
     performance.now() + 30_000,
   );
   expect(outcome).toBe('sent');
@@ -71,7 +71,7 @@ test('messages.json lists the emails, newest first, and filters by address', asy
   expect(mail).toMatchObject({
     to: 'ann@example.com',
     subject: '654321 is your code for localhost',
-    link: 'http://localhost:3000/auth/link?t=a123456b',
+    link: 'http://localhost:4400/auth/link?t=a123456b',
     code: '654321',
   });
   expect(mail.text).toContain('654321');
@@ -87,7 +87,7 @@ test('shows a message as sandboxed HTML, as text and as source', async () => {
   expect(html.headers['content-security-policy']).toMatch(/^sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'/);
   expect(html.body).toContain('<base target="_blank">');
   expect((await fetchPath(`/dev/inbox/messages/${id}?view=text`)).body).toContain(
-    'target="_blank" rel="noreferrer">http://localhost:3000/auth/link',
+    'target="_blank" rel="noreferrer">http://localhost:4400/auth/link',
   );
   expect((await fetchPath(`/dev/inbox/messages/${id}?view=raw`)).body).toContain('Auto-Submitted: auto-generated');
 });

@@ -71,7 +71,7 @@ describe('forward_url', () => {
     expect(readForwardUrl(url, true).host).toBe(host);
   });
 
-  test.each(['http://localhost:3000/', 'https://localhost/', 'http://127.0.0.1/', 'http://[::1]/'])('rejects %s in production', (url) => {
+  test.each(['http://localhost:4000/', 'https://localhost/', 'http://127.0.0.1/', 'http://[::1]/'])('rejects %s in production', (url) => {
     expect(() => readForwardUrl(url, false)).toThrow();
   });
 

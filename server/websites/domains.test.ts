@@ -85,7 +85,7 @@ test.each([
   ['[2001:db8::1]', 'An IP address cannot be registered. Give a domain such as example.com'],
   ['0x8080808', 'An IP address cannot be registered. Give a domain such as example.com'],
   ['localhost', 'localhost needs no registration: local mode accepts it.'],
-  ['localhost:3000', 'localhost needs no registration: local mode accepts it.'],
+  ['localhost:4000', 'localhost needs no registration: local mode accepts it.'],
   ['app.localhost', 'localhost needs no registration: local mode accepts it.'],
   ['127.0.0.1', 'localhost needs no registration: local mode accepts it.'],
   ['::1', 'localhost needs no registration: local mode accepts it.'],

@@ -11,4 +11,4 @@ app.get('/api/me', (request, response) => response.set('Cache-Control', 'no-stor
 app.use(express.static('dist'));
 app.use((_request, response) => response.sendFile('index.html', { root: 'dist' }));
 
-app.listen(process.env.PORT ?? 3001);
+app.listen(process.env.PORT ?? 4000);

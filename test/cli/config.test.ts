@@ -20,7 +20,7 @@ test('stores a setting in a file readable by its owner, and unsets it', async ()
   expect((await stat(file())).mode & 0o777).toBe(0o600);
   expect((await home.run(['config', 'get', 'host'])).stdout).toBe('https://auth.example.com');
   const forgotten = await home.run(['config', 'set', 'host', '--json']);
-  expect(forgotten.json()).toEqual({ key: 'host', value: 'http://localhost:3000', source: 'default' });
+  expect(forgotten.json()).toEqual({ key: 'host', value: 'http://localhost:4400', source: 'default' });
   expect(await readFile(file(), 'utf8')).not.toContain('auth.example.com');
 });
 
@@ -36,7 +36,7 @@ test('lists effective settings and their sources', async () => {
   const byFlag = await home.run(['config', 'get', 'host', '--json', '--host', 'localhost:8080']);
   expect(byFlag.json()).toEqual({ key: 'host', value: 'http://localhost:8080', source: 'flag' });
   const text = (await home.run(['config', 'list'])).stdout;
-  for (const part of ['profile', 'http://localhost:3000', 'config.json', file()]) expect(text).toContain(part);
+  for (const part of ['profile', 'http://localhost:4400', 'config.json', file()]) expect(text).toContain(part);
 });
 
 test('keeps separate settings for each profile', async () => {
@@ -79,7 +79,7 @@ test('open prints the URL and opens no browser without a desktop', async () => {
     const ran = await home.run(['open', target, '--json', '--host', 'https://auth.example.com']);
     expect([ran.exitCode, ran.json()]).toEqual([0, { url: `https://auth.example.com${path}`, opened: false }]);
   }
-  expect((await home.run(['open'])).stdout).toBe('http://localhost:3000/dashboard');
+  expect((await home.run(['open'])).stdout).toBe('http://localhost:4400/dashboard');
   expect((await home.run(['open', 'mailbox'])).exitCode).toBe(3);
 });
 
@@ -105,5 +105,5 @@ test('open opens the browser of a desktop, but not over SSH', async () => {
   }
   const lines = () => readFile(opened, 'utf8').catch(() => '');
   await waitUntil('the browser was opened', 30_000, async () => (await lines()) !== '');
-  expect(await lines()).toBe('http://localhost:3000/webservices/email-auth\n');
+  expect(await lines()).toBe('http://localhost:4400/webservices/email-auth\n');
 });

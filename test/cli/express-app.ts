@@ -40,7 +40,7 @@ export const defects = {
 export async function makeExpressApp(defect: Defect = {}): Promise<{ directory: string; remove(): Promise<void> }> {
   const framework = frameworkOf('express');
   if (!framework) throw new Error('There is no template for Express.');
-  const values = { origin: 'http://localhost:3000', domain: 'localhost' };
+  const values = { origin: 'http://localhost:4400', domain: 'localhost' };
   const [{ contents }] = render(framework, await readSources(framework), values).files;
   const template = defect.replace ? contents.replace(...defect.replace) : contents;
   if (defect.replace && template === contents) throw new Error(`The template has no ${defect.replace[0]}.`);

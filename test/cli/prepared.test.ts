@@ -146,7 +146,7 @@ test('EMAILAUTH_TOKEN does not go to a program that listens at the default addre
       {
         code: 'usage',
         message: 'EMAILAUTH_TOKEN is set, but not the service it is for.',
-        hint: expect.stringContaining('EMAILAUTH_HOST=http://localhost:3000'),
+        hint: expect.stringContaining('EMAILAUTH_HOST=http://localhost:4400'),
       },
     ]);
   }

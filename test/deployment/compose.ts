@@ -76,7 +76,7 @@ export async function startComposed(compose: ComposeFile, ports: { instances: nu
     ['pgbouncer:6432', `127.0.0.1:${poolerPort}`],
     ['postgres:5432', `127.0.0.1:${postgresPort}`],
     ['mail:1025', `127.0.0.1:${ports.smtp}`],
-    ...ports.instances.map((port, index): [string, string] => [`emailauth-${index + 1}:3000`, `127.0.0.1:${port}`]),
+    ...ports.instances.map((port, index): [string, string] => [`emailauth-${index + 1}:4400`, `127.0.0.1:${port}`]),
   ];
   const here = (text: string) => names.reduce((text, [from, to]) => text.replaceAll(from, to), text);
 

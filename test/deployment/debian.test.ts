@@ -27,7 +27,7 @@ describe.each(['nginx', 'caddy'] as const)('behind %s', (name) => {
     // Both proxies have the same address.
     await stage.query('delete from rate_limits');
     const end = await startProxy(name, 'operations.md', port, {
-      '127.0.0.1:3000': `127.0.0.1:${servicePort}`,
+      '127.0.0.1:4400': `127.0.0.1:${servicePort}`,
       'auth.example.com {': `${url} {\n\tbind 127.0.0.1`,
     });
     try {

@@ -119,7 +119,7 @@ describe('proxy headers', () => {
     const [port, servicePort] = [await freePort(), await freePort()];
     const settings = { PUBLIC_URL: `http://localhost:${port}`, TRUST_PROXY: trustProxy };
     const service = await clinic.stage.start({ ...settings, PORT: String(servicePort) });
-    const end = await startProxy('nginx', 'operations.md', port, { '127.0.0.1:3000': `127.0.0.1:${servicePort}`, ...changes });
+    const end = await startProxy('nginx', 'operations.md', port, { '127.0.0.1:4400': `127.0.0.1:${servicePort}`, ...changes });
     try {
       return (await diagnose(settings)).of('proxy');
     } finally {

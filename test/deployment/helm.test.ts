@@ -120,7 +120,7 @@ describe.skipIf(!hasHelm)('the Helm chart', () => {
     const client = started.client();
     for (const { httpGet } of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
       // The kubelet sends the address of the pod as the host.
-      expect((await client.get(httpGet.path, { Host: '10.1.2.3:3000' })).status).toBe(200);
+      expect((await client.get(httpGet.path, { Host: '10.1.2.3:4400' })).status).toBe(200);
     }
     const website = await registerWebsite(client);
     expect(await visitorToken(stage, client, website, freshAddress())).not.toBe('');

@@ -110,7 +110,7 @@ const VALUES: Record<string, string> = {
   '<shell>': 'bash',
   '<client>': 'cursor',
   '<key>': 'host',
-  '<value>': 'http://localhost:3000',
+  '<value>': 'http://localhost:4400',
   '<file>': 'backup.tar.gz',
 };
 /** Flags without which a command would only report what is missing. */

@@ -167,7 +167,7 @@ describe('a webhook', () => {
     stage = await openStage();
     receiver = await startWebhook(SECRET);
     const auditWebhook = { url: receiver.url, secret: SECRET };
-    [destination] = destinationsOf({ auditSyslogUrl: null, auditWebhook, publicUrl: 'http://localhost:3000' });
+    [destination] = destinationsOf({ auditSyslogUrl: null, auditWebhook, publicUrl: 'http://localhost:4400' });
     settings = { AUDIT_WEBHOOK_URL: receiver.url, AUDIT_WEBHOOK_SECRET: SECRET };
     // The export begins with its first start.
     const first = await stage.start(settings);

@@ -13,8 +13,8 @@ import { signIn } from './scenario.ts';
 
 const SLOW = 600_000;
 
-/** The port of the service after `npm start`, which two of the apps would use as well. */
-const SERVICE_PORT = 3000;
+/** The port of the service after `npm start`. */
+const SERVICE_PORT = 4400;
 /** How a person starts each app, without PORT in the environment. */
 const APPS = [
   { id: 'npm-express-cjs', command: ['node', 'app.js'] },

@@ -86,7 +86,7 @@ describe('a request', () => {
           body: JSON.stringify(list),
         })
       ).status;
-    for (const host of ['auth.example', 'AUTH.example', 'auth.example:8443', 'localhost:3000'])
+    for (const host of ['auth.example', 'AUTH.example', 'auth.example:8443', 'localhost:4400'])
       expect([host, await ask(host)]).toEqual([host, 200]);
     for (const host of ['www.auth.example', 'auth.example.evil.example', '192.0.2.1', 'auth.example:x']) {
       expect([host, await ask(host, { 'X-Forwarded-Host': 'auth.example' })]).toEqual([host, 403]);

@@ -51,7 +51,7 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md shows', a
         .replaceAll(service.url, '{service}')
         .replaceAll(url, '{site}')
         .replaceAll(/http:\/\/localhost:3000\b/g, '{site}')
-        .replaceAll(`localhost:${port}`, 'localhost:3001');
+        .replaceAll(`localhost:${port}`, 'localhost:3000');
     calls.push(`${shown(fenced('json', JSON.stringify(input, null, 2)))}\n\n${shown(fenced('text', text))}`);
     return response;
   };
@@ -96,7 +96,7 @@ function fenced(language: string, text: string): string {
   return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
 }
 
-/** Returns the dialogue with the ports of `npm start`: the service at its default port and the app at the next one. */
+/** Returns the dialogue with the ports of `npm start`: the service and the app at their own. */
 function recording([status, registered, scaffolded, checked]: string[]): string {
   return `# A dialogue
 
@@ -124,9 +124,9 @@ For development on this computer; the same call with shop.example returns the se
 
 ${scaffolded}
 
-The assistant writes \`auth.js\`, and \`.env\` with a SESSION_SECRET from \`openssl rand -hex 32\`. It adds two lines and the link to \`app.js\`, and gives the app another port than the service:
+The assistant writes \`auth.js\`, and \`.env\` with a SESSION_SECRET from \`openssl rand -hex 32\`. It adds two lines and the link to \`app.js\`:
 
-${fenced('js', changed(3001))}
+${fenced('js', changed(3000))}
 
 Then it starts the app: \`node app.js\`.
 
@@ -138,6 +138,6 @@ ${checked}
 
 You open the link, and the page shows: Signed in as you@shop.example. The callback has verified the token with the service. If you open the same URL again, it is rejected.
 `
-    .replaceAll('{service}', 'http://localhost:3000')
-    .replaceAll('{site}', 'http://localhost:3001');
+    .replaceAll('{service}', 'http://localhost:4400')
+    .replaceAll('{site}', 'http://localhost:3000');
 }

@@ -55,10 +55,10 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
   });
 
   test.runIf(recipe.id !== 'wordpress')('accepts the URL of the website with a trailing slash', async () => {
-    const slashed = await made.start({ SITE_URL: 'http://localhost:3000/' });
+    const slashed = await made.start({ SITE_URL: 'http://localhost:4000/' });
     try {
       const { location } = (await slashed.client().get('/login')).headers;
-      expect(new URL(String(location)).searchParams.get('forward_url')).toMatch(/^http:\/\/localhost:3000\/auth\/callback\?/);
+      expect(new URL(String(location)).searchParams.get('forward_url')).toMatch(/^http:\/\/localhost:4000\/auth\/callback\?/);
     } finally {
       await slashed.close();
     }
