@@ -83,9 +83,9 @@ async function checkAddress({ config, dns, options }: Parts): Promise<CheckResul
 }
 
 async function checkDatabase({ config, context }: Parts): Promise<CheckResult[]> {
-  const { databaseUrl, databaseDirectUrl, databaseReadUrl, preparedStatements, workers } = config;
+  const { databaseUrl, databaseDirectUrl, preparedStatements, workers } = config;
   const [{ runCheck, skip }, evaluate] = await Promise.all([import('../diagnostics/check.ts'), import('../diagnostics/deployment.ts')]);
-  const { examineDatabase, examineReplica, MIN_VERSION } = await importServer(context, 'db/examine');
+  const { examineDatabase, MIN_VERSION } = await importServer(context, 'db/examine');
   const [facts, directFacts] = await Promise.all([databaseUrl, databaseDirectUrl].map((url) => (url ? examineDatabase(url) : null)));
   const embedded = 'DATABASE_URL is not set: the service has its own PostgreSQL in DATA_DIR.';
   const run = (id: string, name: string, check: (found: NonNullable<typeof facts>) => Finding) =>
@@ -96,11 +96,6 @@ async function checkDatabase({ config, context }: Parts): Promise<CheckResult[]>
     run('database_clock', 'Clock of the database', evaluate.evaluateDatabaseClock),
     // A pooler may connect elsewhere than the primary that the standbys follow.
     run('replication', 'Replication', (found) => evaluate.evaluateReplication(directFacts ?? found)),
-    runCheck({ id: 'read_replica', name: 'Read replica', signal: context.signal }, async () => {
-      if (!databaseReadUrl) return skip('DATABASE_READ_URL is not set: statistics are read from DATABASE_URL.');
-      const url = databaseDirectUrl ?? databaseUrl;
-      return url ? evaluate.evaluateReplica(await examineReplica(databaseReadUrl, url)) : skip(embedded);
-    }),
   ]);
 }
 

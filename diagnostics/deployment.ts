@@ -122,25 +122,6 @@ export type DatabaseFacts =
 /** A standby as pg_stat_replication reports it; fields are null where the role may not see them. */
 export type Standby = { name: string | null; state: string | null; isSynchronous: boolean; lagSeconds: number | null };
 
-/** A replica compared with its primary; null: the primary does not answer. */
-export type ReplicaFacts =
-  | null
-  | { place: string; problem: string }
-  | {
-      place: string;
-      problem: null;
-      /** It is a copy of the same database of the same server. */
-      isSameDatabase: boolean;
-      isStandby: boolean;
-      /** Null: not known. */
-      lagSeconds: number | null;
-      lagBytes: number;
-      /** Migrations that the primary has and it does not. */
-      missing: string[];
-      /** The role may read the tables. */
-      isReadable: boolean;
-    };
-
 type Settings = { directFacts: DatabaseFacts | null; preparedStatements: boolean; minVersion: number; workers: number };
 
 const CONNECTIONS_OF_A_PROCESS = 19;
@@ -236,36 +217,4 @@ export function evaluateReplication(facts: DatabaseFacts): Finding {
   const synchronous = standbys.filter(({ isSynchronous }) => isSynchronous).length;
   const detail = `${standbys.length} of ${standbys.length} standbys follow, ${synchronous} of them synchronously.`;
   return pass(detail, synchronous === 0 ? 'A failure of the primary can lose the last moments: see synchronous_standby_names.' : '');
-}
-
-/** Returns whether DATABASE_READ_URL leads to a standby of the database that is not behind. */
-export function evaluateReplica(facts: ReplicaFacts): Finding {
-  if (!facts) return skip('DATABASE_URL does not answer.');
-  const { place, problem } = facts;
-  if (problem !== null)
-    return fail(
-      `${place} cannot be used: ${problem}`,
-      'Check DATABASE_READ_URL, and whether the replica runs; until then the primary is read.',
-    );
-  const { lagSeconds, lagBytes, missing } = facts;
-  if (!facts.isSameDatabase) {
-    const fix = 'Give the address of a streaming standby of this server, with the same name of the database.';
-    return fail(`DATABASE_URL and DATABASE_READ_URL (${place}) lead to two different databases.`, fix);
-  }
-  if (!facts.isStandby) return fail(`${place} is not a standby.`, 'Give the address of a standby in DATABASE_READ_URL, or unset it.');
-  const late = `${lagSeconds === null ? 'an unknown time' : `${Math.round(lagSeconds)} s`} and ${lagBytes} bytes behind the primary`;
-  if (lagSeconds === null || lagSeconds > MAX_LAG_SECONDS) {
-    const fix = 'See its log and pg_stat_replication of the primary; a paused replay continues with: select pg_wal_replay_resume()';
-    return fail(`${place} is ${late}, so that the primary is read.`, fix);
-  }
-  if (missing.length > 0) {
-    const fix = 'Wait until it has replayed the upgrade; a paused replay continues with: select pg_wal_replay_resume()';
-    return fail(`${place} has an older schema than the primary: ${missing.join(', ')} is missing.`, fix);
-  }
-  if (!facts.isReadable)
-    return fail(
-      `${place}: the role may not read the tables.`,
-      'Run at the primary: grant select on all tables in schema public to the role.',
-    );
-  return pass(`${place} is a standby with the schema of the primary, ${late}.`);
 }

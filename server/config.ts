@@ -21,8 +21,6 @@ export type Config = {
   databaseUrl: string | null;
   /** Connects without a pooler, for statements that need a session. Null: `databaseUrl`. */
   databaseDirectUrl: string | null;
-  /** A replica, for statistics and exports. Null: `databaseUrl`. */
-  databaseReadUrl: string | null;
   /** Named prepared statements may be used on `databaseUrl`. */
   preparedStatements: boolean;
   /** Absolute path. */
@@ -124,7 +122,6 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     publicUrl,
     secure: publicUrl.startsWith('https:'),
     ...storageOf(values),
-    databaseReadUrl: values.DATABASE_READ_URL ?? null,
     preparedStatements: values.DATABASE_PREPARED_STATEMENTS !== 'off',
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom,
@@ -273,10 +270,8 @@ function storageOf(values: Settings): StorageConfig {
 }
 
 function databaseFaults(env: Env): string[] {
-  if (!isUnset(env, 'DATABASE_URL')) return [];
-  return (['DATABASE_DIRECT_URL', 'DATABASE_READ_URL'] as const)
-    .filter((name) => !isUnset(env, name))
-    .map((name) => `DATABASE_URL is missing: ${name} is another address of the same database; give both, or neither.`);
+  if (!isUnset(env, 'DATABASE_URL') || isUnset(env, 'DATABASE_DIRECT_URL')) return [];
+  return ['DATABASE_URL is missing: DATABASE_DIRECT_URL is another address of the same database; give both, or neither.'];
 }
 
 const isUnset = (env: Env, name: keyof Settings) => !env[name]?.trim();

@@ -120,7 +120,7 @@ function createPortal(
   });
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
-  const stats = new Stats({ database, uptime: () => status.uptimePercent(), local: config.mode === 'local' });
+  const stats = new Stats({ core: database.core, uptime: () => status.uptimePercent(), local: config.mode === 'local' });
   const logos = new Logos({ config, limits });
   return {
     uploads,

@@ -57,8 +57,7 @@ export async function serve(parts: Parts): Promise<Serving> {
     setTracing(openOtlp({ ...config.otlp, version: VERSION, log }));
   }
   const lock = await holdServingLock(route.directUrl, config.secretKey);
-  const { databaseReadUrl } = config;
-  const database = openDatabase(route, { replica: databaseReadUrl === null ? null : { url: databaseReadUrl, log } });
+  const database = openDatabase(route);
   database.onReconnect(() => lock.reconnect());
   const instance = new Instance(parts, database);
   try {

@@ -69,7 +69,6 @@ export const settings = {
     'any PostgreSQL from version 14, several hosts separated by commas · unset: the embedded one in DATA_DIR',
   ),
   DATABASE_DIRECT_URL: postgresUrl.describe('the same database without a pooler: for LISTEN, locks and migrations · unset: DATABASE_URL'),
-  DATABASE_READ_URL: postgresUrl.describe('a replica of the same database, for statistics and exports · unset: DATABASE_URL'),
   DATABASE_PREPARED_STATEMENTS: z
     .enum(['on', 'off'], { error: 'give on or off' })
     .describe('off for a pooler in transaction mode that does not support prepared statements · unset: on'),

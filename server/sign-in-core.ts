@@ -71,7 +71,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const headers = dataHeaders(config.secure);
   const webApp = loadWebApp(config);
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
-  const statusStore = new StatusStore(core, database.reader);
+  const statusStore = new StatusStore(core);
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const sessions = new Sessions(new SessionStore(core));
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {

@@ -32,7 +32,7 @@ export const doctor: CommandSpec = {
   group: 'Integration',
   summary: 'find what is wrong, and how to fix it',
   about:
-    'Checks the service, your sign-in, the clock and the email setup; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP has the reason why the check was not possible, and what makes it. It signs no visitor in: `emailauth try` does. Requests to the website carry no credentials. With --deployment, on the machine that runs the service and with its settings in the environment, it checks what the service needs there: settings, address, certificate, proxy headers, database, pooler, clocks, replication, read replica, backups, disk, mail server and its records; it changes nothing. DNS_SERVERS=9.9.9.9 uses other name servers.',
+    'Checks the service, your sign-in, the clock and the email setup; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP has the reason why the check was not possible, and what makes it. It signs no visitor in: `emailauth try` does. Requests to the website carry no credentials. With --deployment, on the machine that runs the service and with its settings in the environment, it checks what the service needs there: settings, address, certificate, proxy headers, database, pooler, clocks, replication, backups, disk, mail server and its records; it changes nothing. DNS_SERVERS=9.9.9.9 uses other name servers.',
   flags: {
     '--url <url>': "the callback's address, if not /auth/callback of the domain",
     '--login-path <path>': 'what starts a sign-in, if not /login',

@@ -41,10 +41,10 @@ type Settings = Pick<User, 'name' | 'organisation' | 'brandName' | 'brandLogoUrl
 
 /** The settings of an account, its audit trail and its places on waitlists. */
 export class Accounts {
-  readonly #database: Pick<Database, 'orm' | 'currentReader'>;
+  readonly #database: Pick<Database, 'core' | 'orm'>;
   readonly #logos: Pick<Logos, 'check'>;
 
-  constructor({ database, logos }: { database: Pick<Database, 'orm' | 'currentReader'>; logos: Pick<Logos, 'check'> }) {
+  constructor({ database, logos }: { database: Pick<Database, 'core' | 'orm'>; logos: Pick<Logos, 'check'> }) {
     this.#database = database;
     this.#logos = logos;
   }
@@ -78,9 +78,7 @@ export class Accounts {
     const actions = action ? `^(${action.replaceAll(',', '|')})(_|$)` : null;
     const host = filter.domain ? domainToASCII(filter.domain) || filter.domain.toLowerCase() : null;
     const values = [email, before ?? null, actions, host, from ? dayStart(from) : null, to ? dayStart(to, 1) : null, limit];
-    // What the account has just done has to be in its list.
-    const reader = await this.#database.currentReader();
-    const { rows } = await reader.query<AuditRow>({ name: 'account-audit-log', text: AUDIT_LOG, values });
+    const { rows } = await this.#database.core.query<AuditRow>({ name: 'account-audit-log', text: AUDIT_LOG, values });
     return rows.map(({ at, domain, ...entry }) => ({
       ...entry,
       createdAt: at.toISOString(),

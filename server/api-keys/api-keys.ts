@@ -5,7 +5,6 @@ import { MAX_API_KEYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Database, queryOf } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
-import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { digest, randomSecret } from '../secrets.ts';
@@ -98,7 +97,7 @@ export class ApiKeys {
   async usage({ id: userId }: Account, id: string): Promise<Output<'apiKeyUsage'>> {
     const { ApiKey } = await this.#database.orm();
     if (!(await ApiKey.findOne({ attributes: ['id'], where: { id, userId }, raw: true }))) throw new Fault('api_key_not_found');
-    const days = await readUsage(this.#database.reader, id);
+    const { rows: days } = await this.#database.core.query<UsageDay>({ name: 'api-key-usage', text: USAGE, values: [id] });
     return { total: days.reduce((sum, { calls }) => sum + calls, 0), days };
   }
 
@@ -171,9 +170,4 @@ export function apiKeyRoutes(apiKeys: ApiKeys): Served[] {
     serve('revokeApiKey', ({ id }, { account }) => apiKeys.revoke(account, id)),
     serve('apiKeyUsage', ({ id }, { account }) => apiKeys.usage(account, id)),
   ];
-}
-
-/** Returns the calls of a key in the last 30 UTC days, oldest first. */
-async function readUsage(reader: Reader, id: string): Promise<UsageDay[]> {
-  return (await reader.query<UsageDay>({ name: 'api-key-usage', text: USAGE, values: [id] })).rows;
 }

@@ -7,7 +7,6 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
 import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
-import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { digest } from '../secrets.ts';
@@ -24,9 +23,9 @@ export function isApplicationId(clientId: string): boolean {
 
 /** The OAuth and OpenID Connect clients of developers. Another account's application is not found. */
 export class Applications {
-  readonly #database: Pick<Database, 'core' | 'currentReader' | 'orm'>;
+  readonly #database: Pick<Database, 'core' | 'orm'>;
 
-  constructor(database: Pick<Database, 'core' | 'currentReader' | 'orm'>) {
+  constructor(database: Pick<Database, 'core' | 'orm'>) {
     this.#database = database;
   }
 
@@ -117,16 +116,17 @@ export class Applications {
   /** Returns the last hundred requested, completed and ended sign-ins, newest first. @throws Fault application_not_found */
   async logs(account: Account, id: string): Promise<Output<'clientLogs'>> {
     const { clientId } = await this.get(account, id);
-    const reader = await this.#database.currentReader();
-    const { rows } = await reader.query<LogRow>({ name: 'application-log', text: LOG, values: [clientId, MAX_LOG_ENTRIES] });
+    const values = [clientId, MAX_LOG_ENTRIES];
+    const { rows } = await this.#database.core.query<LogRow>({ name: 'application-log', text: LOG, values });
     return rows.map(({ at, ...entry }) => ({ ...entry, createdAt: at.toISOString() }));
   }
 
   /** Returns the last rejected requests, newest first, each with what to change. @throws Fault application_not_found */
   async refusals(account: Account, applicationId: string): Promise<Output<'clientRefusals'>> {
     const { clientId } = await this.get(account, applicationId);
-    const refusals = await readRefusals(await this.#database.currentReader(), clientId, MAX_LOG_ENTRIES);
-    return refusals.map(({ id, at, error, description }) => {
+    const values = [clientId, MAX_LOG_ENTRIES];
+    const { rows } = await this.#database.core.query<Refusal>({ name: 'application-refusals', text: REFUSALS, values });
+    return rows.map(({ id, at, error, description }) => {
       const remedy = remedyFor({ error, description });
       return { id, createdAt: at.toISOString(), error, description, remedy };
     });
@@ -256,10 +256,4 @@ async function endGrantsOf(query: Query, clientId: string): Promise<void> {
 /** @param query runs in a transaction */
 async function removeRefusals(query: Query, clientId: string): Promise<void> {
   await query('delete from application_refusals where client_id = $1', [clientId]);
-}
-
-/** Returns the last rejected requests of a client, newest first. */
-async function readRefusals(reader: Reader, clientId: string, limit: number): Promise<Refusal[]> {
-  const { rows } = await reader.query<Refusal>({ name: 'application-refusals', text: REFUSALS, values: [clientId, limit] });
-  return rows;
 }

@@ -23,17 +23,6 @@ export const READ_ONLY_CAUSE = `case when pg_is_in_recovery() then 'standby'
 /** The values of READ_ONLY_CAUSE. */
 export type ReadOnlyCause = 'standby' | 'default_transaction_read_only';
 
-/** How far a replica may be behind. */
-export const MAX_LAG_SECONDS = 60;
-
-/**
- * An SQL expression: how many seconds a server is behind its primary, null when that is not known. A standby that has replayed all it
- * received over an open connection is not behind, however long ago the last write was.
- */
-export const LAG_SECONDS = `case when not pg_is_in_recovery() then 0
-  when pg_last_wal_receive_lsn() <= pg_last_wal_replay_lsn() and exists (select from pg_stat_wal_receiver where pid is not null) then 0
-  else extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 end`;
-
 /** Less than any time-out of a connection, so that a host that does not respond does not use it up. */
 const PROBE_MS = 1_000;
 /** How long the connections of a pool share a result. */
@@ -42,7 +31,6 @@ const CACHE_MS = 500;
 /** A connection to PostgreSQL. With several hosts in its URL, it is opened to the one that accepts writes. */
 export class DatabaseClient extends pg.Client {
   readonly #url: string;
-  protected readonly findHost: (url: string) => Promise<Host> = findWritable;
 
   /** @param config with `connectionString`, a URL of `normalizeUrl` */
   constructor(config: pg.ClientConfig = {}) {
@@ -61,7 +49,7 @@ export class DatabaseClient extends pg.Client {
 
   async #connect(): Promise<this> {
     if (hasSeveralHosts(this.#url)) {
-      const { host, port } = await this.findHost(this.#url);
+      const { host, port } = await findWritable(this.#url);
       Object.assign(this, { host, port: Number(port) });
     }
     if (isTlsOptional(this.#url) && !(await offersTls(this.host, this.port))) {
@@ -74,11 +62,6 @@ export class DatabaseClient extends pg.Client {
     });
     return this;
   }
-}
-
-/** A connection for statements that only read. With several hosts in its URL, it is opened to a standby that is not behind, if there is one. */
-export class ReadingClient extends DatabaseClient {
-  protected override readonly findHost = findReadable;
 }
 
 /** Closes a connection at once, also while a statement runs: the server rolls back what has not committed. */
@@ -114,7 +97,7 @@ class ReadOnlyHost extends Error {
  * Returns the first host to report that it accepts writes. If none does, one that is read-only, so that its statements tell the cause.
  * @throws the error of the first host when none responds
  */
-export async function findWritable(url: string): Promise<Host> {
+async function findWritable(url: string): Promise<Host> {
   return (await searches.fetch(url)) as Host;
 }
 
@@ -135,27 +118,6 @@ async function search(url: string): Promise<Host> {
 async function requireWrites(url: string, host: Host): Promise<Host> {
   const { cause } = await probe<{ cause: ReadOnlyCause | null }>(url, host, `${READ_ONLY_CAUSE} as cause`);
   if (cause) throw new ReadOnlyHost(host);
-  return host;
-}
-
-/**
- * Returns the first standby to report that it is not behind; without one, another host that responds.
- * @throws the error of the first host when none responds
- */
-export async function findReadable(url: string): Promise<Host> {
-  const found = (hostsOf(url) as Host[]).map(async (host) => {
-    const { standby, lag } = await probe<{ standby: boolean; lag: number | null }>(
-      url,
-      host,
-      `pg_is_in_recovery() as standby, ${LAG_SECONDS} as lag`,
-    );
-    return { host, isPreferred: standby && lag !== null && lag <= MAX_LAG_SECONDS, standby };
-  });
-  const preferred = found.map(async (each) => ((await each).isPreferred ? each : Promise.reject(new Error('not preferred'))));
-  const { host } = await Promise.any(preferred).catch(async () => {
-    const responding = (await Promise.allSettled(found)).flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-    return responding.find(({ standby }) => !standby) ?? responding[0] ?? found[0];
-  });
   return host;
 }
 

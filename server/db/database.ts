@@ -3,7 +3,6 @@ import type { Sequelize, Transaction } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
 import { DatabaseClient, disconnect, isBroken, isReadOnly, isUnanswered, SESSION_SETTINGS } from './client.ts';
 import type { Orm } from './models.ts';
-import { type Reader, ReadReplica, type ReplicaOptions } from './read-replica.ts';
 
 /** How this program connects to PostgreSQL. */
 export type DatabaseRoute = {
@@ -41,20 +40,15 @@ export const directRoute = (url: string): DatabaseRoute => ({ url, directUrl: ur
 /**
  * Opens the pools; they connect on first use.
  * @param to a route, or the URL of a PostgreSQL without a pooler
- * @param options.poolSize connections of the core; Sequelize and the replica have as many more each
- * @param options.replica a replica for statistics and exports; without one, the core reads them
+ * @param options.poolSize connections of the core; Sequelize has as many more
  */
-export function openDatabase(to: DatabaseRoute | string, { poolSize = 8, replica = null }: DatabaseOptions = {}): Database {
-  return new Database(typeof to === 'string' ? directRoute(to) : to, poolSize, replica);
+export function openDatabase(to: DatabaseRoute | string, { poolSize = 8 }: { poolSize?: number } = {}): Database {
+  return new Database(typeof to === 'string' ? directRoute(to) : to, poolSize);
 }
 
-type DatabaseOptions = { poolSize?: number; replica?: Omit<ReplicaOptions, 'poolSize'> | null };
-
-/** The pools: `core` for the prepared statements of the sign-in core, `orm` for everything else, and that of a replica. */
+/** The pools: `core` for the prepared statements of the sign-in core, statistics and exports, `orm` for everything else. */
 export class Database {
   readonly core: pg.Pool;
-  /** For statistics and exports; null without DATABASE_READ_URL. */
-  readonly replica: ReadReplica | null;
   readonly #route: DatabaseRoute;
   readonly #poolSize: number;
   readonly #listeners: (() => void)[] = [];
@@ -62,28 +56,16 @@ export class Database {
   #respondedAt = 0;
   #orm: Promise<OpenOrm> | undefined;
 
-  constructor(route: DatabaseRoute, poolSize: number, replica: DatabaseOptions['replica']) {
+  constructor(route: DatabaseRoute, poolSize: number) {
     this.#route = route;
     this.#poolSize = poolSize;
     this.core = openCore(route, poolSize);
     this.core.on('release', (error) => this.#observe(error));
-    this.replica = replica ? new ReadReplica(this.core, { ...replica, poolSize }) : null;
     poolConnections.readBy(() => [
       { labels: { pool: 'core', state: 'open' }, value: this.core.totalCount },
       { labels: { pool: 'core', state: 'idle' }, value: this.core.idleCount },
       { labels: { pool: 'core', state: 'waiting' }, value: this.core.waitingCount },
-      ...(this.replica?.connections() ?? []).map(({ state, value }) => ({ labels: { pool: 'read', state }, value })),
     ]);
-  }
-
-  /** For statistics and exports, which may be up to a minute late: the replica, without one the core. */
-  get reader(): Reader {
-    return this.replica ?? this.core;
-  }
-
-  /** Returns a reader for statistics and exports that sees everything that was committed before this call. */
-  async currentReader(): Promise<Reader> {
-    return this.replica?.upToDate() ?? this.core;
   }
 
   /** Returns the models. Sequelize is imported on first use. */
@@ -131,7 +113,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.core.end(), this.replica?.close(), this.#orm?.then(({ orm }) => orm.sequelize.close())]);
+    await Promise.all([this.core.end(), this.#orm?.then(({ orm }) => orm.sequelize.close())]);
   }
 
   /** @param error of a statement; undefined: it succeeded */

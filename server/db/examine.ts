@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { DatabaseFacts, ReplicaFacts, Standby } from '../../diagnostics/deployment.ts';
+import type { DatabaseFacts, Standby } from '../../diagnostics/deployment.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
 import { placeOf } from './address.ts';
-import { DatabaseClient, HAS_TIME_SETTINGS, LAG_SECONDS, READ_ONLY_CAUSE, ReadingClient, type ReadOnlyCause } from './client.ts';
-import { readSchemaState } from './migrate.ts';
+import { DatabaseClient, HAS_TIME_SETTINGS, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
 
 /** A database to connect to. `setting` gives the URL; null: the embedded PostgreSQL. */
 export type Target = { url: string; setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | null };
@@ -175,59 +174,6 @@ export async function examineDatabase(url: string): Promise<DatabaseFacts> {
     return { place, problem: `${message || code}.` };
   } finally {
     void client.end().catch(() => {});
-  }
-}
-
-const POSITION = `
-select (select system_identifier from pg_control_system()) || ' ' || (select oid from pg_database where datname = current_database()) as identity,
-  pg_is_in_recovery() as "isStandby", ${LAG_SECONDS} as "lagSeconds",
-  coalesce(case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, '0/0')::text as position`;
-const BEHIND = 'select greatest(0, pg_wal_lsn_diff($1, $2))::float8 as bytes';
-const NEEDED_TABLES = ['audit_log', 'daily_sites', 'websites'];
-const READABLE = 'select bool_and(has_table_privilege(to_regclass(name), \'select\')) as "isReadable" from unnest($1::text[]) name';
-
-type Position = { identity: string; isStandby: boolean; lagSeconds: number | null; position: string };
-
-/**
- * Returns what `emailauth doctor --deployment` reports about the replica of DATABASE_READ_URL. Changes nothing, and never rejects.
- * @param primaryUrl the database that it is to follow
- */
-export async function examineReplica(url: string, primaryUrl: string): Promise<ReplicaFacts> {
-  const place = placeOf(url);
-  const primary = openClient(primaryUrl);
-  const replica = openClient(url, ReadingClient);
-  const read = async (client: pg.Client) => {
-    const { rows } = await client.query<Position>(POSITION);
-    return { ...rows[0], migrations: (await readSchemaState(client)).migrations };
-  };
-  try {
-    await primary.connect();
-    // First, so that what is written meanwhile does not count.
-    const at = await read(primary);
-    try {
-      await replica.connect();
-      const { identity, isStandby, lagSeconds, position, migrations } = await read(replica);
-      const [{ isReadable }] = (await replica.query<{ isReadable: boolean | null }>(READABLE, [NEEDED_TABLES])).rows;
-      const [{ bytes }] = (await primary.query<{ bytes: number }>(BEHIND, [at.position, position])).rows;
-      const missing = at.migrations.filter((name) => !migrations.includes(name));
-      return {
-        place,
-        problem: null,
-        isSameDatabase: identity === at.identity,
-        isStandby,
-        lagSeconds,
-        lagBytes: bytes,
-        missing,
-        isReadable: isReadable !== false,
-      };
-    } catch (error) {
-      const { message, code = '' } = error as NodeJS.ErrnoException;
-      return { place, problem: `${message || code}.` };
-    }
-  } catch {
-    return null;
-  } finally {
-    for (const client of [primary, replica]) void client.end().catch(() => {});
   }
 }
 

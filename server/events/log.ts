@@ -1,9 +1,9 @@
+import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import { ATTEMPT_SECONDS, MAX_LOG_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import type { Reader } from '../db/read-replica.ts';
 import { startOf } from '../db/row-numbers.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { ERASED, shownAddress } from '../visitors/visits.ts';
@@ -27,13 +27,13 @@ const DAY_MS = 86_400_000;
 /** The times of neighboring rows may differ by some seconds from the order of their numbers. */
 const MARGIN_MS = 60_000;
 
-type Parts = { config: Pick<Config, 'mode'>; database: Pick<Database, 'core' | 'currentReader'> };
-type Search = { store: LogStore; website: LoggedWebsite; filter: LogFilter; floor: Position };
+type Parts = { config: Pick<Config, 'mode'>; database: Pick<Database, 'core'> };
+type Search = { website: LoggedWebsite; filter: LogFilter; floor: Position };
 
 /** The log of one website: the same events as WebsiteEvents, read backwards and filtered. */
 export class WebsiteLog {
   readonly #isLocal: boolean;
-  readonly #database: Parts['database'];
+  readonly #store: LogStore;
   readonly #feed: EventFeed;
   /** Statements of all searches run one after the other, so that they leave the connections to the sign-ins. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -42,7 +42,7 @@ export class WebsiteLog {
 
   constructor({ config, database }: Parts) {
     this.#isLocal = config.mode === 'local';
-    this.#database = database;
+    this.#store = new LogStore(database.core);
     this.#feed = new EventFeed(new EventStore(database.core));
   }
 
@@ -59,20 +59,18 @@ export class WebsiteLog {
   }
 
   async #read(email: string, query: Parsed<'websiteLog'>): Promise<Page> {
-    const website = await new LogStore(this.#database.core).findWebsite(email, query.id);
+    const website = await this.#store.findWebsite(email, query.id);
     if (!website) throw new Fault('website_not_found');
     const filter = this.#filterOf(website, query);
     const latest = query.before === undefined ? await this.#latest() : null;
-    // Only after the newest position is known: all rows up to it must be visible.
-    const store = new LogStore(await this.#database.currentReader());
-    const floor = await store.firstOf(new Date(filter.from.getTime() - MARGIN_MS));
+    const floor = await this.#store.firstOf(new Date(filter.from.getTime() - MARGIN_MS));
     const start = latest ? { audit: latest.audit + 1, event: latest.event + 1 } : positionOf(query.before as string);
-    const below = query.to === undefined ? start : lowest(start, await store.firstOf(new Date(filter.to.getTime() + MARGIN_MS)));
-    const { rows, end, more } = await this.#search({ store, website, filter, floor }, below);
+    const below = query.to === undefined ? start : lowest(start, await this.#store.firstOf(new Date(filter.to.getTime() + MARGIN_MS)));
+    const { rows, end, more } = await this.#search({ website, filter, floor }, below);
     return {
       events: presentEvents(rows, { isLocal: this.#isLocal }),
       cursor: more ? `${end.audit}.${end.event}` : null,
-      searchedTo: ((more && (await store.timeOf(end.audit))) || filter.from).toISOString(),
+      searchedTo: ((more && (await this.#store.timeOf(end.audit))) || filter.from).toISOString(),
       latest: latest && `${latest.audit}.${latest.event}`,
     };
   }
@@ -88,10 +86,10 @@ export class WebsiteLog {
     }
   }
 
-  async #readPiece({ store, website, filter, floor }: Search, below: Position): Promise<Merged> {
-    const piece = mergeSources(await store.read(website, filter, below, floor), below, 'backward');
+  async #readPiece({ website, filter, floor }: Search, below: Position): Promise<Merged> {
+    const piece = mergeSources(await this.#store.read(website, filter, below, floor), below, 'backward');
     if (piece.rows.length > 0 || !piece.more) return piece;
-    return { ...piece, end: { ...piece.end, audit: await store.skipQuietDays(website, piece.end.audit, floor.audit) } };
+    return { ...piece, end: { ...piece.end, audit: await this.#store.skipQuietDays(website, piece.end.audit, floor.audit) } };
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -184,10 +182,10 @@ select (select last_audit_id >= $3 from roll_up)
 
 /** The statements of the log of a website. All of them find rows by the primary keys. */
 class LogStore {
-  readonly #reader: Reader;
+  readonly #core: pg.Pool;
 
-  constructor(reader: Reader) {
-    this.#reader = reader;
+  constructor(core: pg.Pool) {
+    this.#core = core;
   }
 
   /** Returns a website that the address manages, or null. */
@@ -257,6 +255,6 @@ class LogStore {
   }
 
   async #query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-    return (await this.#reader.query<Row>({ name, text, values })).rows;
+    return (await this.#core.query<Row>({ name, text, values })).rows;
   }
 }

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import type { Database } from '../db/database.ts';
-import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { addVisits, WITHOUT_EMAIL } from '../visitors/visits.ts';
-import { findManaged, managedBy } from '../websites/managers.ts';
+import { managedBy } from '../websites/managers.ts';
 import {
   addToTotals,
   COUNTED,
@@ -21,7 +20,6 @@ import {
   positive,
   readDailyLogins,
   readOverview,
-  readWebsiteIds,
   readWebsiteStats,
   TODAY,
   WEBSITE_COUNTS,
@@ -29,17 +27,14 @@ import {
 } from './store.ts';
 
 type Parts = {
-  database: Pick<Database, 'core' | 'reader' | 'replica' | 'orm'>;
+  core: pg.Pool;
   /** Returns the availability of the service in percent, null while there is not enough data. */
   uptime: () => Promise<number | null>;
   /** Local mode: sign-ins to this computer count for every account. */
   local: boolean;
 };
 
-/**
- * Statistics of the last 30 UTC days where nothing else is given, exact at the time of the call; with DATABASE_READ_URL, up to a minute
- * late. Which websites and applications an account manages is read from the primary.
- */
+/** Statistics of the last 30 UTC days where nothing else is given, exact at the time of the call. */
 export class Stats {
   readonly #parts: Parts;
 
@@ -51,42 +46,35 @@ export class Stats {
    * Returns the sign-ins of the account's websites, each from the time when the website became the account's.
    * @param ids only of these websites
    */
-  async ofWebsites({ email }: Account, ids?: string[]): Promise<Output<'websiteStats'>> {
-    const { core, reader, replica } = this.#parts.database;
-    const wanted = ids ?? (replica && (await readWebsiteIds(core, email)));
-    const stats = await readWebsiteStats(reader, email, wanted);
-    // The replica may not know a website that was just added or shared.
-    return replica && wanted && stats.length < wanted.length ? readWebsiteStats(core, email, wanted) : stats;
+  ofWebsites({ email }: Account, ids?: string[]): Promise<Output<'websiteStats'>> {
+    return readWebsiteStats(this.#parts.core, email, ids ?? null);
   }
 
   /** Returns the sign-ins to one website of the account, per day. @throws Fault website_not_found */
   async history(account: Account, { id, days }: Parsed<'websiteHistory'>): Promise<Output<'websiteHistory'>> {
-    const { core, reader, replica } = this.#parts.database;
-    if (replica) await findManaged(await this.#parts.database.orm(), account.email, id);
-    const read = (from: Reader) => readWebsiteHistory(from, account.email, id, days);
-    const history = (await read(reader)) ?? (replica && (await read(core)));
+    const history = await readWebsiteHistory(this.#parts.core, account.email, id, days);
     if (!history) throw new Fault('website_not_found');
     return history;
   }
 
   async overview(account: Account): Promise<Output<'overview'>> {
-    const { core, reader } = this.#parts.database;
+    const { core, local, uptime } = this.#parts;
     const [{ totalLogins, apiRequests }, activeApplications, uptimePercent] = await Promise.all([
-      readOverview(reader, account, this.#parts.local),
+      readOverview(core, account, local),
       countActiveApplications(core, account.id),
-      this.#parts.uptime(),
+      uptime(),
     ]);
     return { totalLogins, activeApplications, apiRequests, uptimePercent };
   }
 
   /** Returns the sign-ins to the account's websites and applications per day. @param days how many days, up to today */
   loginsOf(account: Account, days: number): Promise<Output<'accountLogins'>> {
-    return readAccountLogins(this.#parts.database.reader, account, days, this.#parts.local);
+    return readAccountLogins(this.#parts.core, account, days, this.#parts.local);
   }
 
   /** Returns all sign-ins of the service, newest day first, including days without any. */
   dailyLogins(): Promise<Output<'dailyLogins'>> {
-    return readDailyLogins(this.#parts.database.reader);
+    return readDailyLogins(this.#parts.core);
   }
 }
 
@@ -143,14 +131,14 @@ type Logins = Pick<Output<'accountLogins'>, 'days' | 'total'> & { previous: numb
 
 /** Reads the sign-ins of an account. @param days how many days, up to today @param localhost with those to this computer */
 async function readAccountLogins(
-  reader: Reader,
+  core: pg.Pool,
   account: { id: string; email: string },
   days: number,
   localhost: boolean,
 ): Promise<Output<'accountLogins'>> {
   const values = [account.email, account.id, days];
   const text = localhost ? LOCAL_ACCOUNT_LOGINS : ACCOUNT_LOGINS;
-  const { rows } = await reader.query<Logins>({ name: 'stats-account-logins', text, values });
+  const { rows } = await core.query<Logins>({ name: 'stats-account-logins', text, values });
   const { previous, complete, ...logins } = rows[0];
   return { ...logins, previousTotal: complete ? previous : null };
 }
@@ -215,8 +203,8 @@ from registered cross join given left join counted c using (day) left join coded
 order by given.day`;
 
 /** Returns the sign-ins to a website, or null when the address does not manage it. @param days at most MAX_STATS_DAYS */
-async function readWebsiteHistory(reader: Reader, email: string, id: string, days: number): Promise<History | null> {
-  const { rows } = await reader.query<DayRow>({ name: 'stats-history', text: WEBSITE_HISTORY, values: [email, id, days] });
+async function readWebsiteHistory(core: pg.Pool, email: string, id: string, days: number): Promise<History | null> {
+  const { rows } = await core.query<DayRow>({ name: 'stats-history', text: WEBSITE_HISTORY, values: [email, id, days] });
   if (rows.length === 0) return null;
   const sum = (count: keyof Counts) => rows.reduce((total, row) => total + row[count], 0);
   return {

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
 import { LOCALHOST } from '../../contract/rules.ts';
-import type { Reader } from '../db/read-replica.ts';
 import { WITHOUT_EMAIL } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 
@@ -221,33 +220,27 @@ select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_site
 export const OVERVIEW = overviewWith(false);
 const LOCAL_OVERVIEW = overviewWith(true);
 
-// The statements run with settings that make the planner use the indexes: those of the core's pool, or of ReadReplica.
+// The statements run with settings that make the planner use the indexes: those of the core's pool.
 
 /** Reads all sign-ins of the service per day, newest day first. */
-export async function readDailyLogins(reader: Reader): Promise<Output<'dailyLogins'>> {
-  return (await reader.query<Output<'dailyLogins'>[number]>({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
+export async function readDailyLogins(core: pg.Pool): Promise<Output<'dailyLogins'>> {
+  return (await core.query<Output<'dailyLogins'>[number]>({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
 }
 
 /** @param ids of the websites to read; null: all that the address manages */
-export async function readWebsiteStats(reader: Reader, email: string, ids: string[] | null): Promise<Output<'websiteStats'>> {
+export async function readWebsiteStats(core: pg.Pool, email: string, ids: string[] | null): Promise<Output<'websiteStats'>> {
   const query = { name: 'stats-websites', text: WEBSITE_STATS, values: [email, ids] };
-  return (await reader.query<Output<'websiteStats'>[number]>(query)).rows;
-}
-
-/** Returns the ids of the websites that the address manages. */
-export async function readWebsiteIds(core: pg.Pool, email: string): Promise<string[]> {
-  const text = `select id from websites w where ${managedBy('w', '$1')}`;
-  return (await core.query<{ id: string }>({ name: 'stats-ids', text, values: [email] })).rows.map(({ id }) => id);
+  return (await core.query<Output<'websiteStats'>[number]>(query)).rows;
 }
 
 /** Reads how many sign-ins and API calls an account had. @param localhost with the sign-ins to this computer */
 export async function readOverview(
-  reader: Reader,
+  core: pg.Pool,
   account: { id: string; email: string },
   localhost: boolean,
 ): Promise<Omit<Output<'overview'>, 'uptimePercent' | 'activeApplications'>> {
   const query = { name: 'stats-overview', text: localhost ? LOCAL_OVERVIEW : OVERVIEW, values: [account.email, account.id] };
-  return (await reader.query<{ totalLogins: number; apiRequests: number }>(query)).rows[0];
+  return (await core.query<{ totalLogins: number; apiRequests: number }>(query)).rows[0];
 }
 
 /** Returns how many applications of an account are active. */

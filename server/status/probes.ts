@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { READ_ONLY_CAUSE } from '../db/client.ts';
-import type { Reader } from '../db/read-replica.ts';
 import type { Log } from '../log.ts';
 
 /** @property at on the clock of performance.now(), which no one can set */
@@ -245,12 +244,9 @@ select (select min(minute) from probes) as since, (select avg(response_ms) from 
 /** The measurements that the service takes of itself. */
 export class StatusStore {
   readonly #core: pg.Pool;
-  readonly #reader: Reader;
 
-  /** @param reader of the history, which may be a minute late */
-  constructor(core: pg.Pool, reader: Reader = core) {
+  constructor(core: pg.Pool) {
     this.#core = core;
-    this.#reader = reader;
   }
 
   /** Resolves when PostgreSQL responds and accepts writes. */
@@ -278,7 +274,7 @@ export class StatusStore {
   }
 
   async history(): Promise<History> {
-    const [{ incidents, ...history }] = (await this.#reader.query<History>({ name: 'status-history', text: HISTORY })).rows;
+    const [{ incidents, ...history }] = (await this.#core.query<History>({ name: 'status-history', text: HISTORY })).rows;
     return {
       ...history,
       // JSON has no dates.

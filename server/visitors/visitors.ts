@@ -6,7 +6,6 @@ import { maskEmail } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, inTransaction, queryOf } from '../db/database.ts';
 import { idAt } from '../db/partitions.ts';
-import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { findManaged, findOwned, type Managed } from '../websites/managers.ts';
@@ -31,10 +30,7 @@ export class Visitors {
     const masked = !this.#showsAddresses(await findManaged(await this.#database.orm(), email, query.id));
     // A search, and the order of the addresses, would reveal what is masked.
     if (masked && (query.search !== '' || query.sort === 'email')) throw new Fault('unproven_domain', { field: 'search', message: MASKED });
-    const { visitors, ...rest } = await readVisitors(await this.#database.currentReader(), {
-      ...query,
-      search: query.search.toLowerCase(),
-    });
+    const { visitors, ...rest } = await readVisitors(this.#database.core, { ...query, search: query.search.toLowerCase() });
     return { ...rest, masked, visitors: visitors.map((row) => present(masked ? { ...row, email: maskEmail(row.email) } : row)) };
   }
 
@@ -42,8 +38,7 @@ export class Visitors {
   async export(account: Account, { id, email, after }: Parsed<'exportVisitors'>): Promise<Output<'exportVisitors'>> {
     const { domain } = await this.#findOwned(account.email, id);
     if (after === undefined) await this.#audit('visitors_exported', account, domain);
-    // An address that was just erased is not exported.
-    const rows = await readVisitorsAfter(await this.#database.currentReader(), id, after ?? '', email ?? null);
+    const rows = await readVisitorsAfter(this.#database.core, id, after ?? '', email ?? null);
     const visitors = rows.slice(0, MAX_EXPORTED_VISITORS);
     return { visitors: visitors.map(present), next: rows.length > visitors.length ? (visitors.at(-1)?.email ?? null) : null };
   }
@@ -158,7 +153,7 @@ type Page = {
 
 /** Returns one page of the visitors of a website. */
 async function readVisitors(
-  reader: Reader,
+  core: pg.Pool,
   { id, search, sort, order, page }: Query,
 ): Promise<{ total: number; complete: boolean; visitors: VisitorRow[] }> {
   const query = {
@@ -166,7 +161,7 @@ async function readVisitors(
     text: listStatement({ sort, order }),
     values: [id, search, (page - 1) * VISITORS_PAGE],
   };
-  const [{ visitors, ...rest }] = (await reader.query<Page>(query)).rows;
+  const [{ visitors, ...rest }] = (await core.query<Page>(query)).rows;
   return { ...rest, visitors: visitors.map((row) => ({ ...row, firstAt: new Date(row.firstAt), lastAt: new Date(row.lastAt) })) };
 }
 
@@ -174,8 +169,8 @@ async function readVisitors(
  * Returns the visitors of a website after an address, in the order of their addresses; one more than a response has when there are more.
  * @param email the only visitor to return; null: all
  */
-async function readVisitorsAfter(reader: Reader, id: string, after: string, email: string | null): Promise<VisitorRow[]> {
-  return (await reader.query<VisitorRow>({ name: 'visitors-export', text: EXPORT, values: [id, after, email] })).rows;
+async function readVisitorsAfter(core: pg.Pool, id: string, after: string, email: string | null): Promise<VisitorRow[]> {
+  return (await core.query<VisitorRow>({ name: 'visitors-export', text: EXPORT, values: [id, after, email] })).rows;
 }
 
 /*

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Check, type Clinic, openClinic } from '../cli/clinic.ts';
 import type { Service } from '../harness.ts';
 import { hasPgBouncer, startPgBouncer } from '../pgbouncer.ts';
-import { type Cluster, createCluster, createDatabase, query } from '../postgres.ts';
+import { createCluster, createDatabase } from '../postgres.ts';
 import { hasProxy, startProxy } from '../proxies.ts';
 import { freePort, waitUntil } from '../waiting.ts';
 
@@ -57,7 +57,6 @@ test('checks everything that the service needs, and is not content with what it 
     ['pooler', true],
     ['database_clock', true],
     ['replication', null],
-    ['read_replica', null],
     ['backup', true],
     ['disk', true],
     ['ptr', null],
@@ -160,7 +159,6 @@ describe('the database', () => {
     expect(of('database')).toMatchObject({ ok: false, detail: expect.stringContaining('ECONNREFUSED') });
     expect(JSON.stringify(of('database'))).not.toContain('very-secret');
     for (const id of ['pooler', 'database_clock', 'replication']) expect(of(id).ok).toBeNull();
-    expect(of('read_replica')).toMatchObject({ ok: null, detail: expect.stringContaining('is not set') });
   });
 
   test.skipIf(!hasPgBouncer).each([
@@ -208,50 +206,9 @@ describe('the database', () => {
         fix: expect.stringContaining('Promote it'),
       });
       expect(of('replication').ok).toBe(false);
-
-      await checkReplica({ primary, standby, url, readUrl: standby.url(name) });
     } finally {
       await standby.remove();
       await primary.remove();
     }
   });
 });
-
-/** Tries every state of the replica of DATABASE_READ_URL. */
-async function checkReplica(given: { primary: Cluster; standby: Cluster; url: string; readUrl: string }): Promise<void> {
-  const { primary, standby, url, readUrl } = given;
-  const check = async (read: string) => (await diagnose({ DATABASE_URL: url, DATABASE_READ_URL: read })).of('read_replica');
-  const failure = (detail: string, fix: string) =>
-    expect.objectContaining({ ok: false, detail: expect.stringContaining(detail), fix: expect.stringContaining(fix) });
-  // Without the tables of the service, its role has nothing to read.
-  await clinic.home.run(['db', 'migrate'], { env: { DATABASE_URL: url } });
-  await waitUntil('the standby has the schema', 60_000, async () => {
-    const { ok, detail } = await check(readUrl);
-    return (ok === true && /is a standby with the schema of the primary, 0 s and \d+ bytes behind/.test(detail)) || detail;
-  });
-  expect(await check(url)).toEqual(failure('is not a standby', 'or unset it'));
-  expect(await check(standby.url('postgres'))).toEqual(failure('two different databases', 'the same name of the database'));
-  expect(await check(clinic.stage.databaseUrl)).toEqual(failure('two different databases', 'streaming standby'));
-
-  const reader = new URL(readUrl);
-  await query(url, "create role reader login password 'reader'");
-  await query(url, 'grant select on migrations to reader');
-  Object.assign(reader, { username: 'reader', password: 'reader' });
-  await waitUntil('the role is replayed', 60_000, async () => {
-    const found = await check(reader.href);
-    return /may not read the tables/.test(found.detail) ? found.fix.includes('grant select') : found.detail;
-  });
-
-  await query(standby.url('postgres'), 'select pg_wal_replay_pause()');
-  await query(url, "insert into migrations (name) values ('0001-added')");
-  expect(await check(readUrl)).toEqual(failure('older schema than the primary: 0001-added is missing', 'pg_wal_replay_resume'));
-  // The standby counts from the newest transaction that it has replayed.
-  await waitUntil('it is more than a minute behind', 120_000, async () => {
-    const found = await check(readUrl);
-    return /is \d\d+ s and [1-9]\d* bytes behind the primary/.test(found.detail) || found.detail;
-  });
-  await standby.kill();
-  expect(await check(readUrl)).toEqual(failure('ECONNREFUSED', 'DATABASE_READ_URL'));
-  await primary.kill();
-  expect((await check(readUrl)).ok).toBeNull();
-}
