@@ -6,8 +6,7 @@ import { ANY_ORIGIN, preflightHeaders } from './http/cors.ts';
 import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
 import type { Listener, Served } from './http/invoke.ts';
 import { pathOf, requireReadable, toOriginForm } from './http/reading.ts';
-import { beginRequest, type RequestRecord, requestIdOf, runTraced, timesOf } from './http/request-record.ts';
-import { tracing } from './metrics/metrics.ts';
+import { beginRequest, type RequestRecord, requestIdOf, timesOf } from './http/request-record.ts';
 import type { OpenIdListener } from './oidc/oidc.ts';
 
 export type AppParts = {
@@ -74,11 +73,7 @@ export function createApp(parts: AppParts): RequestListener {
     if (!route) record.times = timesOf(request.method, 'sign-in form');
     listener(request, response).catch((error) => fail(request, response, error));
   };
-  return (request, response) => {
-    const record = beginRequest(request);
-    if (tracing()) runTraced(request, response, record, () => handle(request, response, record));
-    else handle(request, response, record);
-  };
+  return (request, response) => handle(request, response, beginRequest(request));
 }
 
 const expressMethods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;

@@ -56,8 +56,6 @@ export type Config = {
   auditWebhook: { url: string; secret: string } | null;
   /** How many days rows are kept, and where those of the audit log are written to before they are dropped (null: nowhere). */
   retention: { auditDays: number; attemptDays: number; tokenDays: number; exportDir: string | null };
-  /** Export of traces and metrics over OTLP. Null: off. */
-  otlp: { metricIntervalMs: number } | null;
   /** The Email Verification Protocol as a relying party. Null: off. `originTrialToken`: for Chrome; null: none. */
   evp: { originTrialToken: string | null } | null;
   /** The RP ID of passkeys (null: the host of PUBLIC_URL), and the other origins that may use those of this host. */
@@ -137,7 +135,6 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     auditSyslogUrl: values.AUDIT_SYSLOG_URL ?? null,
     auditWebhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : null,
     retention: retentionOf(values),
-    otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
     evp: (values.EVP ?? (production ? 'off' : 'on')) === 'on' ? { originTrialToken: values.EVP_ORIGIN_TRIAL_TOKEN ?? null } : null,
     passkeys: { rpId: values.PASSKEY_RP_ID ?? null, origins: values.PASSKEY_ORIGINS ?? [] },
     mcpOrigins: values.MCP_ORIGINS ?? (production ? null : []),

@@ -12,12 +12,11 @@ import { dataHeaders } from './http/protection.ts';
 import { observeResponses } from './http/request-record.ts';
 import { Jobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
-import { setTracing, tracing, workers } from './metrics/metrics.ts';
+import { workers } from './metrics/metrics.ts';
 import { Retention } from './retention/retention.ts';
 import { SecretKeys } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
-import { VERSION } from './status/status.ts';
 
 /** The port is in use. */
 export class PortInUse extends StartError {
@@ -50,12 +49,7 @@ type Parts = { config: Config; route: DatabaseRoute; log: Log; signal?: AbortSig
 
 /** Serves requests in this process until `stop`: features, HTTP server and scheduled jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
-  const { config, route, log } = parts;
-  if (config.otlp) {
-    // Its packages are imported only here.
-    const { openOtlp } = await import('./metrics/otlp.ts');
-    setTracing(openOtlp({ ...config.otlp, version: VERSION, log }));
-  }
+  const { config, route } = parts;
   const lock = await holdServingLock(route.directUrl, config.secretKey);
   const database = openDatabase(route);
   database.onReconnect(() => lock.reconnect());
@@ -77,7 +71,7 @@ export async function serve(parts: Parts): Promise<Serving> {
     },
     stop: async () => {
       await instance.stop();
-      await Promise.all([withTimeout(database.close()), withTimeout(lock.release()), withTimeout(tracing()?.stop())]);
+      await Promise.all([withTimeout(database.close()), withTimeout(lock.release())]);
     },
   };
 }

@@ -134,14 +134,6 @@ export const settings = {
   RETENTION_EXPORT_DIR: refined(isWritableDirectory, 'give an existing directory that this user may write to')
     .transform((text) => resolve(text))
     .describe('where rows of the audit log are written to before they are dropped · unset: they are dropped'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: refined(
-    (text) => /^https?:\/\//.test(text) && URL.canParse(text),
-    'give the address of an OTLP receiver, such as http://127.0.0.1:4318',
-  ).describe('receiver of traces and metrics, OTLP over HTTP · unset: nothing is exported'),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z
-    .literal('http/protobuf', { error: 'give http/protobuf, or leave it unset' })
-    .describe('http/protobuf is the only one'),
-  OTEL_METRIC_EXPORT_INTERVAL: wholeNumber(100, 3_600_000).describe('milliseconds between two exports of metrics · unset: 60000'),
   EVP: z
     .enum(['on', 'off'], { error: 'give on or off' })
     .describe(

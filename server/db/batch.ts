@@ -1,14 +1,11 @@
-import type { SpanContext } from '@opentelemetry/api';
 import type { HistogramSeries } from '../metrics/metrics.ts';
-import { batchRows, batchSeconds, tracing } from '../metrics/metrics.ts';
+import { batchRows, batchSeconds } from '../metrics/metrics.ts';
 
 /** Rows in one statement. */
 const MAX_ROWS = 64;
 
 type WaitingRow<Row, Result> = {
   row: Row;
-  /** The span of the request that it belongs to, while traces are exported. */
-  span: SpanContext | undefined;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 };
@@ -37,7 +34,6 @@ export function batched<Row, Result>(
 }
 
 class Batcher<Row, Result> {
-  readonly #name: string;
   readonly #run: (rows: Row[]) => Promise<Result[]>;
   readonly #options: Options<Row>;
   readonly #rows: HistogramSeries;
@@ -51,14 +47,13 @@ class Batcher<Row, Result> {
   constructor(name: string, run: (rows: Row[]) => Promise<Result[]>, options: Options<Row>) {
     this.#rows = batchRows.with(name);
     this.#seconds = batchSeconds.with(name);
-    this.#name = name;
     this.#run = run;
     this.#options = options;
   }
 
   add(row: Row): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ row, span: tracing()?.current(), resolve, reject });
+      this.#waiting.push({ row, resolve, reject });
       this.#schedule();
     });
   }
@@ -66,12 +61,8 @@ class Batcher<Row, Result> {
   async #execute(batch: WaitingRow<Row, Result>[]): Promise<Result[]> {
     const start = performance.now();
     this.#rows.observe(batch.length);
-    const run = () => this.#run(batch.map(({ row }) => row));
-    const traces = tracing();
     try {
-      if (!traces) return await run();
-      const requests = batch.flatMap(({ span }) => span ?? []);
-      return await traces.batch(this.#name, requests, batch.length, run);
+      return await this.#run(batch.map(({ row }) => row));
     } finally {
       this.#seconds.observe((performance.now() - start) / 1000);
     }

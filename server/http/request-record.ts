@@ -2,27 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HistogramSeries } from '../metrics/metrics.ts';
-import { type RequestEnd, requestSeconds, responses, tracing } from '../metrics/metrics.ts';
+import { requestSeconds, responses } from '../metrics/metrics.ts';
 
 /** What the service keeps about a request until its response has ended. */
-export type RequestRecord = { id: string; startedAt: number; times: RouteTimes | null; span: { end(end: RequestEnd): void } | null };
+export type RequestRecord = { id: string; startedAt: number; times: RouteTimes | null };
 
 /** The response times of one route. */
 class RouteTimes {
   readonly #method: string;
-  readonly route: string;
+  readonly #route: string;
   /** By the first digit of the status; created with the first response, so that /metrics has only those that occur. */
   readonly #series: (HistogramSeries | undefined)[] = [];
 
   /** @param route a path as the code has it, without any text of the request */
   constructor(method: string, route: string) {
     this.#method = method;
-    this.route = route;
+    this.#route = route;
   }
 
   observe(status: number, seconds: number): void {
     const statusClass = Math.trunc(status / 100);
-    const series = this.#series[statusClass] ?? requestSeconds.with(this.#method, this.route, `${statusClass}xx`);
+    const series = this.#series[statusClass] ?? requestSeconds.with(this.#method, this.#route, `${statusClass}xx`);
     this.#series[statusClass] = series;
     series.observe(seconds);
   }
@@ -33,8 +33,8 @@ type Recorded = IncomingMessage & { [RECORD]?: RequestRecord };
 
 /** Begins to measure a request. */
 export function beginRequest(request: IncomingMessage): RequestRecord {
-  const id = traceParentOf(request)?.traceId ?? newRequestId();
-  const record = { id, startedAt: performance.now(), times: null, span: null };
+  const id = traceIdOf(request) ?? newRequestId();
+  const record = { id, startedAt: performance.now(), times: null };
   (request as Recorded)[RECORD] = record;
   return record;
 }
@@ -48,31 +48,13 @@ export function requestIdOf(request: IncomingMessage): string {
 export const newRequestId = (): string => randomUUID().replaceAll('-', '');
 
 // §3.2: version 00 has exactly four fields, later ones may have more; ids of zeros are not valid.
-const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 const VERSION_00_LENGTH = 55;
 
-type TraceParent = { traceId: string; spanId: string; sampled: boolean };
-
-/** Returns the fields of a well-formed `traceparent`. */
-function traceParentOf({ headers: { traceparent } }: IncomingMessage): TraceParent | null {
-  if (typeof traceparent !== 'string' || (traceparent.startsWith('00') && traceparent.length !== VERSION_00_LENGTH)) return null;
-  const [, traceId, spanId, flags] = TRACE_PARENT.exec(traceparent) ?? [];
-  return traceId === undefined ? null : { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
-}
-
-/** Runs the listener of a request, inside a span while traces are exported. */
-export function runTraced(request: IncomingMessage, response: ServerResponse, record: RequestRecord, run: () => void): void {
-  const method = METHODS.has(request.method ?? '') ? (request.method as string) : OTHER;
-  const span = tracing()?.request({ id: record.id, parent: traceParentOf(request), method }, run);
-  if (!span) {
-    run();
-    return;
-  }
-  record.span = span;
-  // A response that is cut off never finishes.
-  response.once('close', () => {
-    if (!response.writableFinished) span.end({ route: (record.times ?? expressTimesOf(request)).route, status: response.statusCode });
-  });
+/** Returns the trace id of a well-formed `traceparent`. */
+function traceIdOf({ headers: { traceparent } }: IncomingMessage): string | undefined {
+  if (typeof traceparent !== 'string' || (traceparent.startsWith('00') && traceparent.length !== VERSION_00_LENGTH)) return;
+  return TRACE_PARENT.exec(traceparent)?.[1];
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
@@ -105,8 +87,6 @@ export function observeResponses(): void {
     responses.count(String(statusCode));
     const record = request[RECORD];
     if (!record) return;
-    const times = record.times ?? expressTimesOf(request);
-    times.observe(statusCode, (performance.now() - record.startedAt) / 1000);
-    record.span?.end({ route: times.route, status: statusCode });
+    (record.times ?? expressTimesOf(request)).observe(statusCode, (performance.now() - record.startedAt) / 1000);
   });
 }

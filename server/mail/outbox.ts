@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeconds, tracing } from '../metrics/metrics.ts';
+import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeconds } from '../metrics/metrics.ts';
 import type { Mail, MailSecrets, SendResult } from './mail.ts';
 import { requestedAtOf } from './mail.ts';
 import type { Mailer } from './mailer.ts';
@@ -214,8 +214,7 @@ export class Outbox {
 
   async #send(mail: Mail, startBy: number): Promise<SendResult> {
     const start = performance.now();
-    const send = () => this.#sendBy(mail, startBy);
-    const result = await (tracing()?.mail(mail, send, resultName) ?? send());
+    const result = await this.#sendBy(mail, startBy);
     mailHandoverSeconds.with(resultName(result)).observe((performance.now() - start) / 1000);
     const requestedAt = requestedAtOf(mail.id);
     if (result === 'sent' && requestedAt !== null)

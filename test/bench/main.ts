@@ -7,7 +7,6 @@
  *   --only a,b,d   only these parts; `--only cli` needs no database
  *   --only oidc    whole code flows of OpenID Connect, beside a bare oidc-provider
  *   --only volume  what a sign-in writes: write-ahead log and tables
- *   --only otlp    start and memory without and with the export of OpenTelemetry
  *   --only pages   the CPU time of the pages that the service renders
  *   --only input   the cost of hostile input for every route, as a Markdown table
  *   --stats N      instead: the statistics over the audit log of N sign-ins
@@ -15,9 +14,6 @@
  *                  and verify while a partition of up to a million tokens is dropped
  *   --upgrade N    instead: the upgrade from the first schema with N rows of the audit log
  */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { sleep } from '../waiting.ts';
@@ -67,7 +63,6 @@ try {
   else if (options.only === 'input') await measureInput(stage);
   else if (options.only === 'volume') await measureVolume(stage, AT_ONCE, seconds.signIns);
   else if (options.only === 'pages') await measurePages(stage, { rounds, requests: options.quick ? 800 : 2400 });
-  else if (options.only === 'otlp') await measureExport(stage);
   else if (options.only === 'oidc') await compareCodeFlows(stage, { rounds, connections: AT_ONCE, seconds: seconds.signIns });
   else await bench(stage);
 } finally {
@@ -180,32 +175,6 @@ async function startAndMemory(stage: Stage, service: Contestant, floor: Contesta
   compare('start ÷ floor', ours / least, 'at most', 1.3);
   compare('start with an embedded database, s', second.startMs / 1000, 'at most', 3);
   compare('idle memory, MB', memory, 'at most', 150);
-}
-
-/** Compares start and memory without the export of OpenTelemetry, whose packages are not loaded then, and with it. */
-async function measureExport(stage: Stage): Promise<void> {
-  const receiver = createServer((request, response) => request.resume().on('end', () => response.end())).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  const databaseUrl = await stage.createDatabase('service', 'otlp');
-  await (await stage.start('service', databaseUrl)).program.stop();
-  const measured = { off: { starts: [] as number[], memory: [] as number[] }, on: { starts: [] as number[], memory: [] as number[] } };
-  for (let n = 0; n < rounds; n++)
-    for (const [name, settings] of [
-      ['off', {}],
-      ['on', { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_METRIC_EXPORT_INTERVAL: '1000' }],
-    ] as const) {
-      const { program, startMs } = await stage.start('service', databaseUrl, settings);
-      await sleep(IDLE_MS / 2);
-      measured[name].starts.push(startMs);
-      measured[name].memory.push(await memoryOf(program.pid));
-      await program.stop();
-    }
-  receiver.close();
-  const { off, on } = measured;
-  heading('The export of OpenTelemetry', 'off', 'on');
-  row('start to the first 200, ms', formatNumber(median(off.starts)), formatNumber(median(on.starts)));
-  row(`memory after ${IDLE_MS / 2000} s, MB`, formatNumber(median(off.memory)), formatNumber(median(on.memory)));
 }
 
 /** Runs rounds of both in turn and returns the medians. */
