@@ -146,6 +146,7 @@ const runCommand: RunCommand = async (command, args, flags) => {
   if (flags.color === false || process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
   const stop = new AbortController();
   isStdoutOwned = command.ownsStdout === true;
+  endsWithStdout = !command.outlivesStdout;
   const { host: _, ...otherFlags } = flags;
   // `start --host` is the address to listen on.
   const context = createContext(command.ownsSignals ? otherFlags : flags, process.env, process.cwd(), stop.signal);
@@ -185,8 +186,10 @@ const versionText = process.argv.includes('--json') ? printableJson({ version: v
 const program = createProgram(versionText, runCommand);
 let hasEnded = false;
 let isStdoutOwned = false;
+let endsWithStdout = true;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (!endsWithStdout) return;
   // The reader of our output has closed it, `head` for instance.
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
   process.stderr.write(`The result could not be written: ${error.message}\n`);

@@ -83,6 +83,8 @@ export type CommandSpec = {
   choices?: Readonly<Record<string, readonly string[] | 'sites' | 'frameworks' | 'files'>>;
   /** A program reads its stdout, so errors are never written there, not even with --json. */
   ownsStdout?: true;
+  /** It handles errors of its stdout itself; otherwise the first one ends the process. */
+  outlivesStdout?: true;
   /** It handles SIGINT itself. */
   ownsSignals?: true;
   /** After an interruption it has to clean up, for however long that takes. */

@@ -24,7 +24,9 @@ export function formatHelp(path: readonly string[], { width, heading }: HelpStyl
 export function helpData(path: readonly string[]) {
   const matching = commands.filter((command) => `${partsOf(command).name} `.startsWith(path.map((word) => `${word} `).join('')));
   return {
-    commands: matching.map(({ run: _, ownsSignals: __, waitsForCleanUp: ___, ownsStdout: ____, ...described }) => described),
+    commands: matching.map(
+      ({ run: _, ownsSignals: __, waitsForCleanUp: ___, ownsStdout: ____, outlivesStdout: _____, ...described }) => described,
+    ),
     globalFlags: GLOBAL_FLAGS,
     exitCodes: EXIT_MEANINGS,
   };

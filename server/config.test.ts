@@ -97,8 +97,7 @@ test('starts in local mode without settings', () => {
     workers: 1,
     logLevel: 'info',
     metricsToken: null,
-    auditSyslogUrl: null,
-    auditWebhook: null,
+    printsAuditLog: false,
     dnsServers: null,
     bucket: null,
   });
@@ -199,36 +198,9 @@ test('DATABASE_DIRECT_URL requires DATABASE_URL', () => {
   expect(faultsOf({ DATABASE_PREPARED_STATEMENTS: 'no' })).toHaveLength(1);
 });
 
-test('accepts a syslog server over TLS or TCP with its port', () => {
-  for (const url of ['tls://logs.example.com:6514', 'tcp://10.0.0.7:514', 'tls://[2001:db8::1]:6514'])
-    expect(read({ AUDIT_SYSLOG_URL: url }).auditSyslogUrl).toBe(url);
-  for (const url of [
-    'tls://logs.example.com',
-    'udp://logs.example.com:514',
-    'https://logs.example.com:6514',
-    'tcp://logs.example.com:514/x',
-    'tcp://h:70000',
-  ])
-    expect(faultsOf({ AUDIT_SYSLOG_URL: url }).join()).toContain('AUDIT_SYSLOG_URL is not valid');
-});
-
-test('accepts a webhook over https, or on this machine, with a secret of 24 to 64 bytes', () => {
-  const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
-  for (const url of ['https://logs.example.com/audit?key=1', 'http://127.0.0.1:8080/', 'http://localhost/audit'])
-    expect(read({ AUDIT_WEBHOOK_URL: url, AUDIT_WEBHOOK_SECRET: secret }).auditWebhook).toEqual({ url, secret });
-  for (const url of [
-    'http://logs.example.com/audit',
-    'https://user:password@logs.example.com/',
-    'ftp://logs.example.com/',
-    'logs.example.com',
-  ])
-    expect(faultsOf({ AUDIT_WEBHOOK_URL: url, AUDIT_WEBHOOK_SECRET: secret }).join()).toContain('AUDIT_WEBHOOK_URL is not valid');
-  for (const wrong of [Buffer.alloc(23).toString('base64'), Buffer.alloc(65).toString('base64'), 'whsec_not-base64-not-base64-not-base64-'])
-    expect(faultsOf({ AUDIT_WEBHOOK_URL: 'https://logs.example.com/', AUDIT_WEBHOOK_SECRET: wrong })).toEqual([
-      expect.stringContaining('AUDIT_WEBHOOK_SECRET is not valid'),
-    ]);
-  expect(faultsOf({ AUDIT_WEBHOOK_URL: 'https://logs.example.com/' })).toEqual([expect.stringContaining('AUDIT_WEBHOOK_SECRET missing')]);
-  expect(faultsOf({ AUDIT_WEBHOOK_SECRET: secret })).toEqual([expect.stringContaining('AUDIT_WEBHOOK_URL missing')]);
+test('prints the audit log to stdout, and to nothing else', () => {
+  expect(read({ AUDIT_LOG: 'stdout' }).printsAuditLog).toBe(true);
+  expect(faultsOf({ AUDIT_LOG: 'syslog' })).toEqual([expect.stringContaining('give stdout, or leave it unset')]);
 });
 
 test('refuses an admin password under 15 characters in production only', () => {

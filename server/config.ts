@@ -50,10 +50,8 @@ export type Config = {
   behindProxy: boolean;
   /** Null: only programs on this machine can read /metrics, and none when a proxy is in front. */
   metricsToken: string | null;
-  /** The syslog server that receives the audit log. Null: none. */
-  auditSyslogUrl: string | null;
-  /** The receiver of the audit log over HTTP, and the secret of the signatures. Null: none. */
-  auditWebhook: { url: string; secret: string } | null;
+  /** Whether the rows of the audit log are printed to stdout. */
+  printsAuditLog: boolean;
   /** How many days rows are kept, and where those of the audit log are written to before they are dropped (null: nowhere). */
   retention: { auditDays: number; attemptDays: number; tokenDays: number; exportDir: string | null };
   /** The Email Verification Protocol as a relying party. Null: off. `originTrialToken`: for Chrome; null: none. */
@@ -76,7 +74,6 @@ const SECRET_KEY_FILE = 'secret-key';
 
 /** Settings that are given together or not at all. */
 const DKIM = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'] as const;
-const WEBHOOK = ['AUDIT_WEBHOOK_URL', 'AUDIT_WEBHOOK_SECRET'] as const;
 const BUCKET = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
 
 type Env = Record<string, string | undefined>;
@@ -108,11 +105,10 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
   const basics = basicsOf(values);
   const { publicUrl, production, mailFrom } = basics;
   faults.push(...(production ? productionFaults(env, values, basics) : localFaults(env, values, basics)));
-  faults.push(...databaseFaults(env), ...[DKIM, WEBHOOK, BUCKET].flatMap((names) => incompleteFaults(env, names)));
+  faults.push(...databaseFaults(env), ...[DKIM, BUCKET].flatMap((names) => incompleteFaults(env, names)));
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
-  const { AUDIT_WEBHOOK_URL: webhookUrl, AUDIT_WEBHOOK_SECRET: webhookSecret } = values;
   const deployment: Deployment = {
     mode: production ? 'production' : 'local',
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
@@ -132,8 +128,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     keepAliveSeconds: values.KEEP_ALIVE_SECONDS ?? KEEP_ALIVE_SECONDS,
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
-    auditSyslogUrl: values.AUDIT_SYSLOG_URL ?? null,
-    auditWebhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : null,
+    printsAuditLog: values.AUDIT_LOG === 'stdout',
     retention: retentionOf(values),
     evp: (values.EVP ?? (production ? 'off' : 'on')) === 'on' ? { originTrialToken: values.EVP_ORIGIN_TRIAL_TOKEN ?? null } : null,
     passkeys: { rpId: values.PASSKEY_RP_ID ?? null, origins: values.PASSKEY_ORIGINS ?? [] },
@@ -224,15 +219,19 @@ function secretKeysOf(values: Settings, dataDir: string): Pick<Config, 'secretKe
 }
 
 /**
- * Reads the settings of `emailauth db partitions`: how long rows are kept, and the names of the receivers of the audit log.
+ * Reads the settings of `emailauth db partitions`: how long rows are kept, and whether the audit log is printed.
  * @throws ConfigError with every fault at once
  */
-export function readRetention(env: Env): { retention: Config['retention']; destinations: string[] } {
-  const { values, faults } = parse(env, ['RETENTION_AUDIT_DAYS', 'RETENTION_ATTEMPT_DAYS', 'RETENTION_TOKEN_DAYS', 'RETENTION_EXPORT_DIR']);
+export function readRetention(env: Env): Pick<Config, 'retention' | 'printsAuditLog'> {
+  const { values, faults } = parse(env, [
+    'RETENTION_AUDIT_DAYS',
+    'RETENTION_ATTEMPT_DAYS',
+    'RETENTION_TOKEN_DAYS',
+    'RETENTION_EXPORT_DIR',
+    'AUDIT_LOG',
+  ]);
   if (faults.length > 0) throw new ConfigError(faults);
-  const receivers = { syslog: 'AUDIT_SYSLOG_URL', webhook: 'AUDIT_WEBHOOK_URL' } as const;
-  const destinations = Object.entries(receivers).flatMap(([name, setting]) => (isUnset(env, setting) ? [] : name));
-  return { retention: retentionOf(values), destinations };
+  return { retention: retentionOf(values), printsAuditLog: values.AUDIT_LOG === 'stdout' };
 }
 
 const retentionOf = (values: Settings): Config['retention'] => ({

@@ -1,7 +1,6 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Destination } from './audit-export/audit-export.ts';
 import type { Config } from './config.ts';
 import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
 import { SecretKeyRotation } from './db/secret-key.ts';
@@ -130,11 +129,10 @@ class Instance {
 
   async startJobs(): Promise<void> {
     const { config, route, log } = this.#parts;
-    const destinations = await openDestinations(config);
     const retention = new Retention({
       databaseUrl: route.directUrl,
       config: config.retention,
-      destinations: destinations.map(({ name }) => name),
+      printsAuditLog: config.printsAuditLog,
       log,
     });
     retention.observe(this.#database.core);
@@ -145,7 +143,7 @@ class Instance {
       removeUnneededUploads: this.service.removeUnneededUploads,
       maintainProviderKeys: this.service.maintainProviderKeys,
       maintainPartitions: async (signal) => void (await retention.run(signal)),
-      destinations,
+      printsAuditLog: config.printsAuditLog,
     });
     this.#jobs = jobs;
     this.#database.onReconnect(() => jobs.reconnect());
@@ -179,12 +177,6 @@ class Instance {
     }
     this.service.listener(request, response);
   }
-}
-
-/** Returns the receivers of the audit log. Most services have none, and do not load the code and the package that send to them. */
-async function openDestinations(config: Config): Promise<Destination[]> {
-  if (!config.auditSyslogUrl && !config.auditWebhook) return [];
-  return (await import('./audit-export/destinations.ts')).destinationsOf(config);
 }
 
 function listen(server: http.Server, { host, port }: Config): Promise<void> {

@@ -116,16 +116,9 @@ export const settings = {
   METRICS_TOKEN: printable.describe(
     'bearer token of /metrics · unset: only programs on this machine can read it, and with a proxy in front none can',
   ),
-  AUDIT_SYSLOG_URL: refined(isSyslogUrl, 'give tls://host:6514, or tcp://host:514 inside a private network').describe(
-    'syslog server that receives the audit log (RFC 5424) · unset: it stays in the database only',
-  ),
-  AUDIT_WEBHOOK_URL: refined(isWebhookUrl, 'give an https address without a user name, or http on this machine').describe(
-    'receives the audit log as signed POST requests (Standard Webhooks), with AUDIT_WEBHOOK_SECRET · unset: none',
-  ),
-  AUDIT_WEBHOOK_SECRET: refined(
-    isWebhookSecret,
-    'give 24 to 64 bytes in Base64, such as whsec_ and the output of `openssl rand -base64 32`',
-  ).describe('the secret of its signatures'),
+  AUDIT_LOG: z
+    .literal('stdout', { error: 'give stdout, or leave it unset' })
+    .describe('stdout: every row of the audit log is printed there as a line of JSON · unset: it stays in the database only'),
   RETENTION_AUDIT_DAYS: wholeNumber(MAX_LOG_DAYS, MAX_RETENTION_DAYS).describe(
     'how long rows of the audit log are kept, in days · unset: 400',
   ),
@@ -198,25 +191,6 @@ function isOriginTrialToken(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Returns whether a text is the address of a syslog server, with a port and nothing else. */
-function isSyslogUrl(text: string): boolean {
-  return /^(?:tcp|tls):\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d{1,5}$/i.test(text) && URL.canParse(text);
-}
-
-/** Returns whether a text is an https URL, or an http URL of this machine, that `fetch` accepts. */
-function isWebhookUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password } = new URL(text);
-  return (protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))) && !username && !password;
-}
-
-/** Returns whether a text is a secret of Standard Webhooks. */
-function isWebhookSecret(text: string): boolean {
-  const encoded = text.replace(/^whsec_/, '');
-  const { length } = Buffer.from(encoded, 'base64');
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0 && length >= 24 && length <= 64;
 }
 
 function isWritableDirectory(path: string): boolean {

@@ -68,11 +68,11 @@ describe('on a database of its own', () => {
     await rm(directory, { recursive: true });
   });
 
-  const openRetention = (config: Partial<ConstructorParameters<typeof Retention>[0]['config']> = {}, destinations: string[] = []) =>
+  const openRetention = (config: Partial<ConstructorParameters<typeof Retention>[0]['config']> = {}, printsAuditLog = false) =>
     new Retention({
       databaseUrl: url,
       config: { auditDays: 400, attemptDays: 1, tokenDays: 1, exportDir: null, ...config },
-      destinations,
+      printsAuditLog,
       log: createLog({ logLevel: 'silent', mode: 'production' }),
     });
   const run = (retention: Retention) => retention.run(new AbortController().signal);
@@ -214,15 +214,14 @@ describe('on a database of its own', () => {
       expect(await partitionsOf('audit_log')).toContain(name());
     });
 
-    test('a partition with rows that are not counted or not exported yet is kept', async () => {
+    test('a partition with rows that are not counted or not printed yet is kept', async () => {
       await expect(run(openRetention())).rejects.toThrow('not in the statistics yet');
       await count();
-      await ask("insert into audit_exports (destination, last_audit_id) values ('webhook', 1), ('syslog', 0)");
-      await expect(run(openRetention({}, ['webhook']))).rejects.toThrow('AUDIT_WEBHOOK_URL');
+      await ask('insert into audit_export (last_audit_id) values (1)');
+      await expect(run(openRetention({}, true))).rejects.toThrow('AUDIT_LOG');
       expect(await partitionsOf('audit_log')).toContain(name());
-      await ask("update audit_exports set last_audit_id = 2 where destination = 'webhook'");
-      // The destination syslog is not set any more.
-      await run(openRetention({}, ['webhook']));
+      await ask('update audit_export set last_audit_id = 2');
+      await run(openRetention({}, true));
       expect(await partitionsOf('audit_log')).not.toContain(name());
     });
   });

@@ -36,7 +36,7 @@ export const dbPartitions: CommandSpec = {
   group: 'The service',
   summary: 'create the partitions that are needed soon, and drop those whose rows are no longer kept',
   about:
-    'The service does this itself every hour. It is for a service whose role does not own the tables: run it every day with the DATABASE_URL of the owner, and with the settings RETENTION_…, AUDIT_SYSLOG_URL and AUDIT_WEBHOOK_URL of the service. Safe while the service runs.',
+    'The service does this itself every hour. It is for a service whose role does not own the tables: run it every day with the DATABASE_URL of the owner, and with the settings RETENTION_… and AUDIT_LOG of the service. Safe while the service runs.',
   examples: ['db partitions', 'db partitions --json'],
   json: '{created,dropped}',
   exits: { 3: 'a setting is wrong', 8: 'the database does not respond' },
@@ -47,11 +47,11 @@ export const dbPartitions: CommandSpec = {
       importServer(context, 'config'),
       importServer(context, 'retention/retention'),
     ]);
-    const { retention: config, destinations } = readRetention(env);
+    const { retention: config, printsAuditLog } = readRetention(env);
     await onDatabase(context, { exclusive: false }, async (_, { url, place }) => {
       const ignore = () => {};
       const log = { info: ignore, warn: ignore, error: ignore };
-      const { created, dropped } = await new Retention({ databaseUrl: url, config, destinations, log, asOwner: true }).run(signal);
+      const { created, dropped } = await new Retention({ databaseUrl: url, config, printsAuditLog, log, asOwner: true }).run(signal);
       terminal.note(`Checked ${place}`);
       const text = [created.length > 0 && `Created: ${created.join(', ')}.`, dropped.length > 0 && `Dropped: ${dropped.join(', ')}.`];
       terminal.result({ created, dropped }, text.filter(Boolean).join(' ') || 'Nothing to do.');

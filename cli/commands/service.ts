@@ -17,6 +17,7 @@ export const start: CommandSpec = {
   flags: { '--port <port>': 'port to listen on, instead of PORT', '--host <address>': 'address to listen on, instead of HOST' },
   examples: ['start', 'start --port 8080', 'start --yes'],
   ownsSignals: true,
+  outlivesStdout: true,
   async run(context, _, { port, host }) {
     const { runService } = await importServer(context, 'main');
     return runService({ ...context.env, ...(port && { PORT: port }), ...(host && { HOST: host }) });

@@ -35,7 +35,7 @@ export const KEPT: readonly KeptTable[] = [
   { name: 'daily_site_times' },
   { name: 'roll_up', seeded: true },
   // After a restore, the export repeats rows rather than leaving any out.
-  { name: 'audit_exports' },
+  { name: 'audit_export' },
   { name: 'website_visitors' },
   { name: 'website_erasures' },
   { name: 'visitor_roll_up', seeded: true },

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type LogLevel, runMigrations, runTaskList, type Task, type TaskList, type WorkerEvents } from 'graphile-worker';
-import { beginExports, type Destination, exportAudit } from '../audit-export/audit-export.ts';
 import type { Log } from '../log.ts';
 import { jobRuns } from '../metrics/metrics.ts';
 import { rollUp } from '../stats/stats.ts';
+import { beginExport, exportAuditLog } from './audit-export.ts';
 import {
   openJobsPool,
   PREPARING,
@@ -36,8 +36,8 @@ const SCHEDULE_MS = 20_000;
 /** New jobs are announced by NOTIFY; polling finds those that become due at a set time. */
 const POLL_MS = 5_000;
 const RETRY_MS = 500;
-/** A long export of a partition must not delay the other jobs. */
-const CONCURRENCY = 2;
+/** Neither a long export of a partition nor a reader of stdout that does not read may delay the other jobs. */
+const CONCURRENCY = 3;
 const SHUTDOWN_MS = 2_000;
 
 type Parts = {
@@ -48,8 +48,7 @@ type Parts = {
   removeUnneededUploads: (query: Query) => Promise<number>;
   maintainProviderKeys: () => Promise<void>;
   maintainPartitions: (signal: AbortSignal) => Promise<void>;
-  /** Receivers of the audit log. */
-  destinations: readonly Destination[];
+  printsAuditLog: boolean;
 };
 
 /**
@@ -61,7 +60,7 @@ export class Jobs {
   readonly #log: Log;
   readonly #logger: Logger;
   readonly #tasks: TaskList;
-  readonly #destinations: readonly Destination[];
+  readonly #printsAuditLog: boolean;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #connection = new AbortController();
@@ -72,7 +71,7 @@ export class Jobs {
     this.#databaseUrl = parts.databaseUrl;
     this.#log = parts.log;
     this.#logger = loggerTo(parts.log);
-    this.#destinations = parts.destinations;
+    this.#printsAuditLog = parts.printsAuditLog;
     const { signal } = this.#stopping;
     this.#tasks = {
       'clean-up-sign-ins': cleanUpSignIns(signal),
@@ -82,7 +81,7 @@ export class Jobs {
       'clean-up-uploads': cleanUpUploads(parts.removeUnneededUploads),
       'maintain-provider-keys': () => parts.maintainProviderKeys(),
       'maintain-partitions': () => parts.maintainPartitions(signal),
-      ...Object.fromEntries(parts.destinations.map((to) => [exportTask(to), sendAuditLog(to, signal)])),
+      ...(parts.printsAuditLog && { 'export-audit': printAuditLog(signal) }),
     };
     this.#running = this.#run();
   }
@@ -126,7 +125,7 @@ export class Jobs {
     for (const end of ['pool:listen:error', 'worker:fatalError'] as const) events.once(end, () => connection.abort());
     try {
       await this.#createTables();
-      await beginExports((text, values) => pool.query(text, values), this.#destinations);
+      if (this.#printsAuditLog) await beginExport((text, values) => pool.query(text, values));
       const timetable = TIMETABLE.filter(({ task }) => task in this.#tasks);
       const options = { concurrency: CONCURRENCY, pollInterval: POLL_MS, noHandleSignals: true, events, logger: this.#logger };
       const workers = runTaskList(options, this.#tasks, pool);
@@ -166,9 +165,6 @@ function loggerTo(log: Log): Logger {
   });
 }
 
-/** The task that exports the audit log to a destination. */
-const exportTask = ({ name }: Pick<Destination, 'name'>) => `export-audit-${name}`;
-
 /** The time that one run of a job may take; the next run continues. */
 const RUN_MS = 20_000;
 
@@ -180,8 +176,7 @@ const TIMETABLE: Timetable = [
   { task: 'clean-up-uploads', minute: 41 },
   { task: 'maintain-provider-keys', minute: 53 },
   { task: 'maintain-partitions', minute: 29 },
-  { task: exportTask({ name: 'syslog' }), minute: null },
-  { task: exportTask({ name: 'webhook' }), minute: null },
+  { task: 'export-audit', minute: null },
 ];
 
 const SIGN_IN_REMOVALS = [
@@ -225,9 +220,14 @@ function sumUpStatistics(signal: AbortSignal): Task {
   };
 }
 
-/** Sends new rows of the audit log to a destination. @param signal aborts it; the batch is sent again by the next run */
-function sendAuditLog(destination: Destination, signal: AbortSignal): Task {
-  return (_, { query }) => exportAudit(query, destination, { signal, maxMs: RUN_MS });
+/** Prints new rows of the audit log to stdout. @param signal ends it between two batches */
+function printAuditLog(signal: AbortSignal): Task {
+  // Each write reports its own error; without a listener, one would end the process.
+  process.stdout.on('error', () => {});
+  return (_, { query, logger }) => {
+    const onWait = () => logger.warn('the audit log waits until what reads stdout continues to read');
+    return exportAuditLog(query, process.stdout, { signal, maxMs: RUN_MS, onWait });
+  };
 }
 
 /**

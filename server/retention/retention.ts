@@ -38,8 +38,8 @@ type Parts = {
   /** A direct connection. */
   databaseUrl: string;
   config: Config['retention'];
-  /** Names of the receivers of the audit log. */
-  destinations: readonly string[];
+  /** Whether rows of the audit log are kept until they are printed. */
+  printsAuditLog: boolean;
   log: Pick<Log, 'info' | 'warn' | 'error'>;
   /** Whether it is an error that the tables belong to another role, which then has to run `emailauth db partitions`. */
   asOwner?: true;
@@ -139,9 +139,9 @@ export class Retention {
 
   /** Writes a partition of the audit log to a file. @returns its path, null without RETENTION_EXPORT_DIR */
   async #export(client: pg.Client, partition: string, signal: AbortSignal): Promise<string | null> {
-    const { config, databaseUrl, destinations } = this.#parts;
-    if (!(await isCounted(client, partition, destinations)))
-      throw new Error('Rows of the partition are not in the statistics yet, or not sent to AUDIT_SYSLOG_URL or AUDIT_WEBHOOK_URL.');
+    const { config, databaseUrl, printsAuditLog } = this.#parts;
+    if (!(await isCounted(client, partition, printsAuditLog)))
+      throw new Error('Rows of the partition are not in the statistics yet, or not printed, as AUDIT_LOG demands.');
     if (config.exportDir === null) return null;
     const reader = await connect(databaseUrl);
     try {
@@ -184,12 +184,12 @@ async function partitionsOlderThan(client: pg.ClientBase, table: PartitionedTabl
   return (await listPartitions(client, table)).filter(({ to }) => to <= rows[0].before);
 }
 
-/** Returns whether the statistics and these destinations of the audit log have all rows of a partition of it. */
-async function isCounted(client: pg.ClientBase, partition: string, destinations: readonly string[]): Promise<boolean> {
+/** Returns whether all rows of a partition of the audit log are in the statistics and, with `printsAuditLog`, printed. */
+async function isCounted(client: pg.ClientBase, partition: string, printsAuditLog: boolean): Promise<boolean> {
   const { rows } = await client.query<{ counted: boolean }>(
     `select coalesce((select max(id) from ${client.escapeIdentifier(partition)}) <= least((select last_audit_id from roll_up),
-       (select last_audit_id from visitor_roll_up), (select min(last_audit_id) from audit_exports where destination = any($1))), true) as counted`,
-    [destinations],
+       (select last_audit_id from visitor_roll_up), (select last_audit_id from audit_export where $1)), true) as counted`,
+    [printsAuditLog],
   );
   return rows[0].counted;
 }

@@ -1,23 +1,25 @@
-import { randomBytes } from 'node:crypto';
-import { createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Destination, exportAudit } from '../../server/audit-export/audit-export.ts';
-import { destinationsOf, sendMessages } from '../../server/audit-export/destinations.ts';
+import { execFileSync } from 'node:child_process';
+import { createReadStream, openSync } from 'node:fs';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beginExport, exportAuditLog } from '../../server/jobs/audit-export.ts';
 import { openJobsPool } from '../../server/jobs/store.ts';
-import { hasOpenssl, openAuthority } from '../certificates.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { entry } from '../cli/command.ts';
+import { openStage, type Stage } from '../harness.ts';
 import { freshAddress, registerWebsite, requestEmail } from '../sign-ins.ts';
-import { freePort, waitUntil } from '../waiting.ts';
-import { hasRsyslog, prepareRsyslog, startWebhook } from './audit-receivers.ts';
+import { waitUntil } from '../waiting.ts';
 
 const TIMEOUT_MS = 60_000;
-const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
-if (!hasRsyslog) console.warn('\n!! The tests with rsyslog are skipped: on Debian, apt-get install rsyslog rsyslog-openssl\n');
+/** The size of a write that a pipe takes as a whole. */
+const PIPE_BUF = 4_096;
 
 const runNow = (stage: Stage, task: string) =>
   stage.query('select graphile_worker.add_job($1, job_key => $1, max_attempts => 1, run_at => now())', [task]);
 
-/** Adds all rows to the totals, as the service does every minute: only these rows are exported. */
+/** Adds all rows to the totals, as the service does every minute: only these rows are printed. */
 async function rollUp(stage: Stage): Promise<void> {
   await runNow(stage, 'roll-up');
   await waitUntil('all rows are in the totals', TIMEOUT_MS, async () => {
@@ -26,234 +28,260 @@ async function rollUp(stage: Stage): Promise<void> {
   });
 }
 
-async function exportNow(stage: Stage, name: Destination['name']): Promise<void> {
+async function exportNow(stage: Stage): Promise<void> {
   await rollUp(stage);
-  await runNow(stage, `export-audit-${name}`);
+  await runNow(stage, 'export-audit');
+}
+
+async function addRows(stage: Stage, count: number): Promise<void> {
+  await stage.query("insert into audit_log (action, email) select 'logged_out', 'export@example.com' from generate_series(1, $1)", [count]);
 }
 
 const idsAfter = async (stage: Stage, id: number) =>
   (await stage.query('select id::int from audit_log where id > $1 order by id', [id])).map((row) => row.id as number);
-const cursorOf = async (stage: Stage, name: string) =>
-  (await stage.query('select last_audit_id::int as id from audit_exports where destination = $1', [name]))[0]?.id as number;
-const linesWith = (service: Service, text: string) =>
-  service
-    .output()
+const cursorOf = async (stage: Stage) => (await stage.query('select last_audit_id::int as id from audit_export'))[0]?.id as number;
+const isComplete = async (stage: Stage) => (await cursorOf(stage)) === (await idsAfter(stage, 0)).at(-1);
+/** Parses lines of JSON, of which each has to be complete. */
+const parseLines = (text: string) =>
+  text
     .split('\n')
-    .filter((line) => line.includes(text));
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+const idsOf = (text: string) => parseLines(text).map(({ id }) => Number(id));
 
-/** Checks that a failed export is logged once with a remedy, and scheduled for the next minute. */
-async function expectRetry(stage: Stage, service: Service, name: Destination['name'], text: string): Promise<void> {
-  await waitUntil('the failure is logged', TIMEOUT_MS, () => linesWith(service, text).length > 0);
-  const [line] = linesWith(service, text);
-  expect(JSON.parse(line)).toMatchObject({ level: 40 });
-  expect(line).toContain(`Check AUDIT_${name.toUpperCase()}_URL and the receiver; the rows are sent again within a minute.`);
-  await waitUntil('the next run is scheduled', TIMEOUT_MS, async () => {
-    const [job] = await stage.query(
-      `select run_at = date_trunc('minute', run_at) and run_at <= now() + interval '1 minute' as next, attempts
-       from graphile_worker.jobs where key = $1`,
-      [`export-audit-${name}`],
-    );
-    return (job?.next === true && job.attempts === 0) || JSON.stringify(job);
-  });
-}
-
-test.skipIf(!hasRsyslog || !hasOpenssl).concurrent.each(['tcp', 'tls'])(
-  'a syslog server over %s receives every row, also those from while it was down and the service was killed',
-  {
-    timeout: 300_000,
-  },
-  async (protocol) => {
-    const stage = await openStage();
-    const authority = await openAuthority();
-    const certificate = await authority.issue('localhost', 1);
-    const rsyslog = await prepareRsyslog(protocol === 'tls' ? { ...certificate, authorityFile: authority.file } : undefined);
-    const address = `${protocol}://localhost:${rsyslog.port}`;
-    const settings = { AUDIT_SYSLOG_URL: address, NODE_EXTRA_CA_CERTS: authority.file };
-    try {
-      // Without the setting, nothing is kept for it.
-      const before = await stage.start();
-      const domain = await registerWebsite(before.client());
-      await rollUp(stage);
-      await before.kill();
-      const first = await stage.start(settings);
-      const start = await cursorOf(stage, 'syslog');
-      expect(await idsAfter(stage, start)).toEqual([]);
-
-      await rsyslog.start();
-      const email = freshAddress();
-      await requestEmail(first.client(), email, `https://${domain}/`);
-      const hasAll = async () => {
-        const wanted = await idsAfter(stage, start);
-        const found = (await rsyslog.messages()).map(({ fields }) => Number(fields.id));
-        expect(found.every((id) => id > start)).toBe(true);
-        return (wanted.length > 0 && wanted.every((id) => found.includes(id))) || `${found} of ${wanted}`;
-      };
-      await exportNow(stage, 'syslog');
-      await waitUntil('rsyslog has the rows', TIMEOUT_MS, hasAll);
-      const message = (await rsyslog.messages()).find(({ data }) => data.email === email);
-      expect(message).toMatchObject({ priority: '110', host: 'localhost', app: 'emailauth', id: 'sign_in_requested' });
-      expect(message?.data).toMatchObject({ action: 'sign_in_requested', domain });
-      expect(message?.fields).toMatchObject({ email, domain, id: message?.data.id, at: message?.data.at });
-
-      await rsyslog.stop();
-      await requestEmail(first.client(), freshAddress(), `https://${domain}/`);
-      const reached = await cursorOf(stage, 'syslog');
-      await exportNow(stage, 'syslog');
-      await expectRetry(stage, first, 'syslog', `The audit log was not sent to ${address}: connect ECONNREFUSED`);
-      expect(await cursorOf(stage, 'syslog')).toBe(reached);
-      await first.kill();
-      await rsyslog.start();
-      await stage.start(settings);
-      await exportNow(stage, 'syslog');
-      await waitUntil('rsyslog has the row from while it was down', TIMEOUT_MS, hasAll);
-      await waitUntil(
-        'the cursor has moved',
-        TIMEOUT_MS,
-        async () => (await cursorOf(stage, 'syslog')) === (await idsAfter(stage, start)).at(-1),
-      );
-    } finally {
-      await rsyslog.close();
-      await stage.close();
-      await authority.close();
-    }
-  },
-);
-
-test.skipIf(!hasRsyslog || !hasOpenssl)('a syslog server with a certificate of an unknown authority receives nothing', async () => {
-  const authority = await openAuthority();
-  const certificate = await authority.issue('localhost', 1);
-  const rsyslog = await prepareRsyslog({ ...certificate, authorityFile: authority.file });
-  try {
-    await rsyslog.start();
-    const sent = sendMessages(
-      `tls://localhost:${rsyslog.port}`,
-      ['<110>1 - - - - - [emailauth@32473 id="1"] {}'],
-      AbortSignal.timeout(TIMEOUT_MS),
-    );
-    await expect(sent).rejects.toThrow(/certificate/);
-    await rsyslog.stop();
-    expect(await rsyslog.messages()).toEqual([]);
-  } finally {
-    await rsyslog.close();
-    await authority.close();
-  }
+/** The service with its stdout at the end of `path`. */
+const printingTo = (path: string) => ({
+  command: '/bin/sh',
+  args: ['-c', `exec "$0" "$@" >>'${path}'`, process.execPath, entry],
+  cwd: '/',
 });
 
-test('a syslog server that resets the connection, ends it early or stays silent has not received a batch', async () => {
-  const endings: ((socket: Socket) => void)[] = [(socket) => socket.resetAndDestroy(), (socket) => socket.destroy(), () => {}];
-  for (const end of endings) {
-    const sockets: Socket[] = [];
-    const server = createServer({ allowHalfOpen: true }, (socket) => {
-      sockets.push(socket.on('error', () => {}));
-      end(socket);
-    });
-    const port = await freePort();
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    // More than the buffers of both sides take.
-    const messages = Array.from({ length: 200 }, () => 'x'.repeat(100_000));
-    await expect(sendMessages(`tcp://127.0.0.1:${port}`, messages, AbortSignal.timeout(1_000))).rejects.toThrow();
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
-
-describe('a webhook', () => {
+describe('a run', () => {
   let stage: Stage;
-  let receiver: Awaited<ReturnType<typeof startWebhook>>;
-  let settings: Record<string, string>;
-  let destination: Destination;
   let pools: ReturnType<typeof openJobsPool>[];
   beforeAll(async () => {
     stage = await openStage();
-    receiver = await startWebhook(SECRET);
-    const auditWebhook = { url: receiver.url, secret: SECRET };
-    [destination] = destinationsOf({ auditSyslogUrl: null, auditWebhook, publicUrl: 'http://localhost:4400' });
-    settings = { AUDIT_WEBHOOK_URL: receiver.url, AUDIT_WEBHOOK_SECRET: SECRET };
-    // The export begins with its first start.
-    const first = await stage.start(settings);
-    await first.stop();
     pools = Array.from({ length: 4 }, () => openJobsPool(stage.databaseUrl));
+    await exportBy(pools[0], openOutput());
   });
   afterAll(async () => {
     await Promise.all(pools.map((pool) => pool.end()));
-    await receiver.close();
     await stage.close();
   });
 
-  const exportBy = (pool: ReturnType<typeof openJobsPool>, maxMs = TIMEOUT_MS) =>
-    exportAudit((text, values) => pool.query(text, values), destination, { signal: new AbortController().signal, maxMs });
-  const addRows = async (count: number) => {
-    await stage.query("insert into audit_log (action, email) select 'logged_out', 'export@example.com' from generate_series(1, $1)", [
-      count,
-    ]);
-    await rollUp(stage);
-  };
-
-  test('receives signed rows, and the same rows again after each response other than 2xx', { timeout: 300_000 }, async () => {
-    const service = await stage.start(settings);
-    const start = await cursorOf(stage, 'webhook');
-    receiver.statuses.push(500, 302);
-    const domain = await registerWebsite(service.client());
-    const email = freshAddress();
-    await requestEmail(service.client(), email, `https://${domain}/`);
-    const address = new URL(receiver.url).origin;
-    await exportNow(stage, 'webhook');
-    await expectRetry(stage, service, 'webhook', `The audit log was not sent to ${address}: it responded with status 500`);
-    expect(await cursorOf(stage, 'webhook')).toBe(start);
-    await exportNow(stage, 'webhook');
-    await expectRetry(stage, service, 'webhook', `The audit log was not sent to ${address}: it responded with status 302`);
-    await exportNow(stage, 'webhook');
-    const wanted = await idsAfter(stage, start);
-    await waitUntil('the receiver has the rows', TIMEOUT_MS, () =>
-      wanted.every((id) => receiver.accepted.some(({ ids }) => ids.includes(id))),
+  function openOutput(write = (_: string, done: (error?: Error) => void) => done()) {
+    const writes: string[] = [];
+    const output = new Writable({
+      decodeStrings: false,
+      write(text, _, done) {
+        writes.push(text);
+        write(text, done);
+      },
+    });
+    return Object.assign(
+      output.on('error', () => {}),
+      { writes },
     );
-    expect(receiver.rejected.length).toBeGreaterThanOrEqual(2);
-    expect(receiver.rejected.at(-1)?.ids).toEqual(receiver.accepted[0].ids);
-    expect(receiver.rejected.at(-1)?.id).toBe(receiver.accepted[0].id);
-    expect(receiver.accepted[0].type).toBe('audit_log.rows');
-    expect(receiver.accepted[0].rows).toContainEqual(expect.objectContaining({ action: 'sign_in_requested', email, domain }));
-    expect(await service.stop()).toBe(0);
-    for (const secret of [SECRET, 'secret-in-the-address']) expect(service.output()).not.toContain(secret);
-  });
+  }
+  async function exportBy(pool: (typeof pools)[number], output: Writable, { maxMs = TIMEOUT_MS, onWait = () => {} } = {}) {
+    const query = <Row extends object>(text: string, values?: unknown[]) => pool.query<Row & Record<string, unknown>>(text, values);
+    await beginExport(query);
+    await exportAuditLog(query, output, { signal: new AbortController().signal, maxMs, onWait });
+  }
+  /** Adds rows to the log and to the totals. @returns their ids */
+  async function addCounted(count: number): Promise<number[]> {
+    const start = (await idsAfter(stage, 0)).at(-1) ?? 0;
+    await addRows(stage, count);
+    await stage.query('update roll_up set last_audit_id = (select max(id) from audit_log)');
+    return idsAfter(stage, start);
+  }
 
-  test('receives each row once and in order from several instances at once, in batches of at most 100', { timeout: 300_000 }, async () => {
-    const service = await stage.start();
+  test('of several instances at once prints each row once and in order, and no write splits a line', async () => {
     for (let round = 0; round < 10; round++) {
-      await addRows(251);
-      const start = await cursorOf(stage, 'webhook');
-      receiver.accepted.length = 0;
-      // One of them ends early because another one is sending; the cursor shows when all rows were sent.
-      while ((await cursorOf(stage, 'webhook')) < ((await idsAfter(stage, 0)).at(-1) as number))
-        await Promise.all(pools.map((pool) => exportBy(pool)));
-      expect(receiver.accepted.flatMap(({ ids }) => ids)).toEqual(await idsAfter(stage, start));
-      expect(Math.max(...receiver.accepted.map(({ ids }) => ids.length))).toBe(100);
+      const output = openOutput();
+      const ids = await addCounted(1_251);
+      // One of them ends early because another one is printing; the cursor shows when all rows were printed.
+      while (!(await isComplete(stage))) await Promise.all(pools.map((pool) => exportBy(pool, output)));
+      expect(idsOf(output.writes.join(''))).toEqual(ids);
+      for (const text of output.writes) {
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(PIPE_BUF);
+        expect(text.endsWith('\n')).toBe(true);
+      }
     }
-    await service.stop();
   });
 
-  test('receives nothing while the lock of another instance is valid, and the rows once it has expired', { timeout: 120_000 }, async () => {
-    const service = await stage.start();
-    await addRows(3);
-    await service.stop();
-    const start = await cursorOf(stage, 'webhook');
-    receiver.accepted.length = 0;
-    await stage.query("update audit_exports set locked_until = now() + interval '1 hour'");
-    await exportBy(pools[0]);
-    expect(receiver.accepted).toEqual([]);
-    await stage.query("update audit_exports set locked_until = now() - interval '1 second'");
-    await exportBy(pools[0]);
-    expect(receiver.accepted.flatMap(({ ids }) => ids)).toEqual(await idsAfter(stage, start));
-    expect(await cursorOf(stage, 'webhook')).toBe((await idsAfter(stage, 0)).at(-1));
+  test('prints nothing while the lock of another instance is valid, and the rows once it has expired', async () => {
+    const output = openOutput();
+    const ids = await addCounted(3);
+    await stage.query("update audit_export set locked_until = now() + interval '1 hour'");
+    await exportBy(pools[0], output);
+    expect(output.writes).toEqual([]);
+    await stage.query("update audit_export set locked_until = now() - interval '1 second'");
+    await exportBy(pools[0], output);
+    expect(idsOf(output.writes.join(''))).toEqual(ids);
+    expect(await isComplete(stage)).toBe(true);
   });
 
-  test('receives the rows of one run in several runs when it is slow', { timeout: 120_000 }, async () => {
-    const service = await stage.start();
-    await addRows(150);
-    await service.stop();
-    const start = await cursorOf(stage, 'webhook');
-    await exportBy(pools[0], 1);
-    expect((await idsAfter(stage, start)).indexOf(await cursorOf(stage, 'webhook'))).toBe(99);
-    await exportBy(pools[0]);
-    expect(await cursorOf(stage, 'webhook')).toBe((await idsAfter(stage, 0)).at(-1));
+  test('ends after its time, and the next one continues', async () => {
+    const output = openOutput();
+    const ids = await addCounted(600);
+    // It ends while it waits for the first batch.
+    const slow = openOutput((_, done) => setTimeout(done, 1));
+    await exportBy(pools[0], slow, { maxMs: 1 });
+    expect(idsOf(slow.writes.join(''))).toEqual(ids.slice(0, 500));
+    await exportBy(pools[0], output);
+    expect(idsOf(output.writes.join(''))).toEqual(ids.slice(500));
+  });
+
+  test('moves no cursor when a write fails, and unlocks the export', async () => {
+    const ids = await addCounted(200);
+    const start = await cursorOf(stage);
+    let writes = 0;
+    const failing = openOutput((_, done) => (++writes === 3 ? done(Object.assign(new Error('full'), { code: 'ENOSPC' })) : done()));
+    await expect(exportBy(pools[0], failing)).rejects.toThrow('The audit log was not printed to stdout: ENOSPC. Check what reads it');
+    expect(await cursorOf(stage)).toBe(start);
+    const output = openOutput();
+    await exportBy(pools[1], output);
+    expect(idsOf(output.writes.join(''))).toEqual(ids);
+  });
+
+  test('keeps the lock while the reader does not read, and reports that once', async () => {
+    const ids = await addCounted(10);
+    const onWait = vi.fn();
+    let accept = () => {};
+    const output = openOutput((_, done) => {
+      accept = done;
+    });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const running = exportBy(pools[0], output, { onWait });
+    await waitUntil('it writes', TIMEOUT_MS, () => output.writes.length === 1);
+    await stage.query('update audit_export set locked_until = now()');
+    vi.advanceTimersByTime(30_000);
+    vi.useRealTimers();
+    const isLocked = async () => (await stage.query("select from audit_export where locked_until > now() + interval '5 s'")).length === 1;
+    await waitUntil('the lock is renewed', TIMEOUT_MS, isLocked);
+    expect(onWait).toHaveBeenCalledOnce();
+    const other = openOutput();
+    await exportBy(pools[1], other);
+    expect(other.writes).toEqual([]);
+    accept();
+    await running;
+    expect(idsOf(output.writes.join(''))).toEqual(ids);
+    expect(await isComplete(stage)).toBe(true);
+  });
+});
+
+describe('AUDIT_LOG=stdout', () => {
+  let stage: Stage;
+  let directory: string;
+  const settings = { AUDIT_LOG: 'stdout', NODE_ENV: 'production', ADMIN_PASSWORD: 'a password for the tests' };
+  beforeAll(async () => {
+    stage = await openStage();
+    directory = await mkdtemp(join(tmpdir(), 'emailauth-stdout-'));
+  });
+  afterAll(async () => {
+    await stage.close();
+    await rm(directory, { recursive: true });
+  });
+  const at = (name: string) => join(directory, name);
+
+  test('prints each row once, by several instances and their workers, and all rows when one is killed', { timeout: 300_000 }, async () => {
+    // Without the setting, nothing is kept for it.
+    const before = await stage.start();
+    await registerWebsite(before.client());
+    await rollUp(stage);
+    await before.kill();
+
+    const program = printingTo(at('lines'));
+    const instances = [
+      await stage.start({ ...settings, WORKERS: '2' }, program),
+      await stage.start(settings, program),
+      await stage.start(settings, program),
+    ];
+    const start = await cursorOf(stage);
+    expect(await idsAfter(stage, start)).toEqual([]);
+    const printed = async () => idsOf(await readFile(at('lines'), 'utf8'));
+    const email = freshAddress();
+    const domain = await registerWebsite(instances[0].client());
+    await requestEmail(instances[1].client(), email, `https://${domain}/`);
+    for (let round = 0; round < 5; round++) {
+      await addRows(stage, 700);
+      await exportNow(stage);
+      await waitUntil('all rows are printed', TIMEOUT_MS, () => isComplete(stage));
+    }
+    expect(await printed()).toEqual(await idsAfter(stage, start));
+    const [line] = parseLines(await readFile(at('lines'), 'utf8')).filter((row) => row.email === email);
+    expect(line).toEqual({
+      log: 'activity',
+      id: expect.stringMatching(/^\d+$/),
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+      action: 'sign_in_requested',
+      email,
+      domain,
+    });
+
+    await addRows(stage, 20_000);
+    await exportNow(stage);
+    await waitUntil('some are printed', TIMEOUT_MS, async () => (await cursorOf(stage)) > ((await printed()).at(0) as number) + 4_000);
+    await instances[1].kill();
+    await exportNow(stage);
+    await waitUntil('all rows are printed', TIMEOUT_MS, async () => {
+      await runNow(stage, 'export-audit');
+      return isComplete(stage);
+    });
+    expect([...new Set(await printed())].sort((a, b) => a - b)).toEqual(await idsAfter(stage, start));
+    for (const service of [instances[0], instances[2]]) expect(await service.stop()).toBe(0);
+  });
+
+  test('serves while the reader does not read, and prints each row once when it reads again', { timeout: 300_000 }, async () => {
+    execFileSync('mkfifo', [at('pipe')]);
+    const reader = openSync(at('pipe'), 'r+');
+    const service = await stage.start(settings, printingTo(at('pipe')));
+    const start = await cursorOf(stage);
+    // More than a pipe holds.
+    await addRows(stage, 3_000);
+    await exportNow(stage);
+    const isPrinting = async () => (await stage.query('select from audit_export where locked_until > now()')).length === 1;
+    await waitUntil('a run has begun', TIMEOUT_MS, isPrinting);
+    const domain = await registerWebsite(service.client());
+    await requestEmail(service.client(), freshAddress(), `https://${domain}/`);
+    // All other jobs run too.
+    await rollUp(stage);
+    expect(await isComplete(stage)).toBe(false);
+    expect((await service.client().get('/readyz')).status).toBe(200);
+
+    let text = '';
+    const lines = createReadStream('', { fd: reader, encoding: 'utf8' }).on('data', (chunk) => {
+      text += chunk;
+    });
+    await waitUntil('all rows are printed', TIMEOUT_MS, async () => {
+      await runNow(stage, 'export-audit');
+      return isComplete(stage);
+    });
+    const wanted = await idsAfter(stage, start);
+    await waitUntil('all rows are read', TIMEOUT_MS, () => text.endsWith('\n') && idsOf(text).length >= wanted.length);
+    expect(idsOf(text)).toEqual(wanted);
+    expect(await service.stop()).toBe(0);
+    lines.destroy();
+  });
+
+  test('goes on without its reader, and prints the rows after a restart', { timeout: 300_000 }, async () => {
+    execFileSync('mkfifo', [at('closed')]);
+    const reader = await open(at('closed'), 'r+');
+    const service = await stage.start(settings, printingTo(at('closed')));
+    await reader.close();
+    const start = await cursorOf(stage);
+    await addRows(stage, 10);
+    await exportNow(stage);
+    await waitUntil('the failure is logged', TIMEOUT_MS, () => service.output().includes('not printed to stdout: EPIPE'));
+    expect(await cursorOf(stage)).toBe(start);
+    expect((await service.client().get('/readyz')).status).toBe(200);
+    expect(await service.stop()).toBe(0);
+
+    const next = await stage.start(settings, printingTo(at('after')));
+    await exportNow(stage);
+    await waitUntil('all rows are printed', TIMEOUT_MS, () => isComplete(stage));
+    expect(idsOf(await readFile(at('after'), 'utf8'))).toEqual(await idsAfter(stage, start));
+    await next.stop();
   });
 });

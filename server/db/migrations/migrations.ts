@@ -86,13 +86,13 @@ const rememberedKeysBySelector: readonly Step[] = [
   },
 ];
 
-/** How far the audit log was exported, by destination. */
-const auditExports = `
-create table audit_exports (
-  destination text primary key,
+/** How far the audit log was printed to stdout. */
+const auditExport = `
+create table audit_export (
+  only_row boolean primary key default true check (only_row),
   last_audit_id bigint not null,
-  exported_at timestamptz,
-  -- Until then, one instance sends the next rows.
+  printed_at timestamptz,
+  -- Until then, one instance prints the next rows.
   locked_until timestamptz
 );
 `;
@@ -120,7 +120,7 @@ export const migrations: readonly Migration[] = [
   { name: '0010-website-branding-and-visitors', steps: brandingAndVisitors },
   { name: '0011-registration-links', steps: registrationLinks },
   { name: '0012-website-openid-totals', sql: websiteOpenIdTotals },
-  { name: '0013-audit-exports', sql: auditExports },
+  { name: '0013-audit-exports', sql: auditExport },
   { name: '0014-partitions', steps: partitions },
   { name: '0015-fewer-indexes', steps: fewerIndexes },
   { name: '0016-passkeys', steps: passkeys },
