@@ -81,11 +81,12 @@ async function lockTable(table: string): Promise<() => Promise<void>> {
 }
 
 describe('the statistics of a website', () => {
-  test('count links, codes, remembered accounts and verified tokens, before and after the roll-up', async () => {
+  test('count links, codes, remembered accounts and verified tokens', async () => {
     const site = await addWebsite(ann);
     // Older than the attempts, which are made older below.
     await stage.query("update websites set created_at = now() - interval '5 minutes' where id = $1", [site.id]);
     expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
+    await rollUpNow();
     const before = await today();
 
     // By the link, at least 14 seconds after the request; verified twice, the second time without success.
@@ -122,9 +123,9 @@ describe('the statistics of a website', () => {
     const expected = { id: site.id, sent: 3, opened: 2, ...withoutEmail, completed: 1, medianSeconds: byLink };
     const total = { sent: 3, opened: 2, openedByCode: 1, ...withoutEmail, completed: 1, openIdSent: 0, openIdOpened: 0 };
     const median = { all: byLink, link: byLink, code: byCode };
-    expect(await statsOf(ann, site.id)).toEqual(expected);
-    expect(await historyOf(ann, site.id)).toMatchObject({ total, median });
-    expect(await today()).toBe(before + 5);
+    // The totals come later.
+    expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
+    expect(await today()).toBe(before);
     expect(await rollUpNow()).toBe(true);
     expect(await watermark()).toBe(0);
     expect(await statsOf(ann, site.id)).toEqual(expected);
@@ -132,8 +133,9 @@ describe('the statistics of a website', () => {
     expect(await today()).toBe(before + 5);
     expect(await overviewOf(ann)).toEqual({ totalLogins: 5, activeApplications: 0, apiRequests: 0, uptimePercent: null });
 
-    // Half of the rows before a roll-up, half after it.
+    // The next ones are added to those.
     await visitorToken(stage, service.client(), site.domain);
+    await rollUpNow();
     expect(await statsOf(ann, site.id)).toMatchObject({ sent: 4, opened: 3, medianSeconds: byLink });
     expect((await overviewOf(ann)).totalLogins).toBe(6);
   });
@@ -152,8 +154,6 @@ describe('the statistics of a website', () => {
   test('are not visible to other accounts', async () => {
     const site = await addWebsite(ann);
     await visitorToken(stage, service.client(), site.domain);
-    expect(await statsOf(bob, site.id)).toBeUndefined();
-    expect((await overviewOf(bob)).totalLogins).toBe(0);
     await rollUpNow();
     expect(await statsOf(bob, site.id)).toBeUndefined();
     expect((await overviewOf(bob)).totalLogins).toBe(0);
@@ -172,7 +172,6 @@ describe('the statistics of a website', () => {
     await rollUpNow();
     expect(await statsOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
     await visitorToken(stage, service.client(), second.domain);
-    expect(await statsOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
     await rollUpNow();
     expect(await statsOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
   });
@@ -196,7 +195,6 @@ describe('the statistics of a website', () => {
     for (const at of [`${midnight} - interval '29 days'`, `${midnight} - interval '1 microsecond'`, midnight])
       await addRow('signed_in', { domain: site.domain, at });
     await addRow('signed_in', { domain: site.domain, at: `${midnight} - interval '29 days 1 microsecond'` });
-    expect(await statsOf(ann, site.id)).toMatchObject({ opened: 3 });
     await rollUpNow();
     expect(await statsOf(ann, site.id)).toMatchObject({ opened: 3 });
     const sums = await stage.query(
@@ -214,10 +212,9 @@ describe('the statistics of a website', () => {
         seconds,
       ]);
     for (const seconds of [600, 9]) await open(seconds);
-    expect((await statsOf(ann, site.id)).medianSeconds).toBe(9);
     await rollUpNow();
+    expect((await statsOf(ann, site.id)).medianSeconds).toBe(9);
     for (const seconds of [9, 30, 30]) await open(seconds);
-    expect((await statsOf(ann, site.id)).medianSeconds).toBe(30);
     await rollUpNow();
     expect((await statsOf(ann, site.id)).medianSeconds).toBe(30);
     expect(await stage.query('select seconds, opened from daily_site_times where website = $1', [site.id])).toEqual([
@@ -227,7 +224,7 @@ describe('the statistics of a website', () => {
 });
 
 describe('the statistics of one website per day', () => {
-  test('cover exactly the last 7, 30 or 90 UTC days, before and after the roll-up', async () => {
+  test('cover exactly the last 7, 30 or 90 UTC days', async () => {
     const site = await addWebsite(ann);
     await stage.query("update websites set created_at = now() - interval '200 days' where id = $1", [site.id]);
     const midnight = "date_trunc('day', now(), 'UTC')";
@@ -235,26 +232,22 @@ describe('the statistics of one website per day', () => {
       await addRow('sign_in_requested', { domain: site.domain, at: `${midnight} - interval '${days} days'` });
       await addRow('signed_in', { domain: site.domain, at: `${midnight} - interval '${days} days 1 microsecond'` });
     }
-    const check = async () => {
-      for (const [days, sent, opened] of [
-        [7, 2, 1],
-        [30, 3, 2],
-        [90, 4, 3],
-      ]) {
-        const history = await historyOf(ann, site.id, days);
-        expect(history.days).toHaveLength(days);
-        expect(history.total).toMatchObject({ sent, opened });
-        expect([history.days[0].sent, history.days.at(-1)?.sent, history.days.at(-2)?.opened]).toEqual([1, 1, 1]);
-        expect(history.days.at(-1)?.date).toBe((await stats.dailyLogins())[0].date);
-      }
-    };
-    await check();
     await rollUpNow();
-    await check();
+    for (const [days, sent, opened] of [
+      [7, 2, 1],
+      [30, 3, 2],
+      [90, 4, 3],
+    ]) {
+      const history = await historyOf(ann, site.id, days);
+      expect(history.days).toHaveLength(days);
+      expect(history.total).toMatchObject({ sent, opened });
+      expect([history.days[0].sent, history.days.at(-1)?.sent, history.days.at(-2)?.opened]).toEqual([1, 1, 1]);
+      expect(history.days.at(-1)?.date).toBe((await stats.dailyLogins())[0].date);
+    }
     expect((await ann.client.get(`/api/websites/${site.id}/stats?days=31`)).status).toBe(400);
   });
 
-  test('of an account are counted per day before and after the roll-up, and compared with a period only when it is complete', async () => {
+  test('of an account are counted per day, and compared with a period only when it is complete', async () => {
     const owner = await signInDeveloper(stage, service);
     const site = await addWebsite(owner);
     const application = (await owner.client.post('/api/clients', { name: 'Office', redirectUris: ['https://office.example/callback'] }))
@@ -267,25 +260,22 @@ describe('the statistics of one website per day', () => {
     await addRow('signed_in', { ...site, at: "now() - interval '8 days'" });
     await addRow('sign_in_requested', site);
     await addRow('application_signed_in', { clientId: application.clientId });
-    const check = async () => {
-      const week = await loginsOf(7);
-      expect(week.days).toHaveLength(7);
-      expect(week).toMatchObject({ total: 3, previousTotal: 1 });
-      expect(week.days.slice(-2).map(({ count }) => count)).toEqual([1, 2]);
-      expect(week.days.at(-1)?.date).toBe((await stats.dailyLogins())[0].date);
-      expect(await loginsOf(30)).toMatchObject({ total: 4, previousTotal: 0 });
-      expect(await loginsOf(90)).toMatchObject({ total: 4, previousTotal: null });
-      expect((await overviewOf(owner)).totalLogins).toBe((await loginsOf(30)).total);
-    };
-    await check();
     await rollUpNow();
-    await check();
+    const week = await loginsOf(7);
+    expect(week.days).toHaveLength(7);
+    expect(week).toMatchObject({ total: 3, previousTotal: 1 });
+    expect(week.days.slice(-2).map(({ count }) => count)).toEqual([1, 2]);
+    expect(week.days.at(-1)?.date).toBe((await stats.dailyLogins())[0].date);
+    expect(await loginsOf(30)).toMatchObject({ total: 4, previousTotal: 0 });
+    expect(await loginsOf(90)).toMatchObject({ total: 4, previousTotal: null });
+    expect((await overviewOf(owner)).totalLogins).toBe((await loginsOf(30)).total);
     expect((await owner.client.get('/api/overview/logins?days=31')).status).toBe(400);
   });
 
   test('include sign-ins by OpenID Connect at the domain and its hosts, and none of other clients', async () => {
     const site = await addWebsite(ann);
     const loginsOfAnn = async () => (await ann.client.get('/api/overview/logins?days=30')).json as Output<'accountLogins'>;
+    await rollUpNow();
     const before = { totalLogins: (await overviewOf(ann)).totalLogins, logins: (await loginsOfAnn()).total };
     for (const clientId of [`https://${site.domain}`, `https://app.${site.domain}`]) {
       await addRow('sign_in_requested', { clientId });
@@ -296,20 +286,17 @@ describe('the statistics of one website per day', () => {
     await addRow('application_signed_in', { clientId: `https://${site.domain}`, at: "now() - interval '1 day'" });
     await addRow('signed_in_again', { clientId: `https://app.${site.domain}` });
     const total = { sent: 0, opened: 0, again: 1, completed: 0, openIdSent: 2, openIdOpened: 2 };
-    const check = async () => {
-      expect((await historyOf(ann, site.id)).total).toMatchObject(total);
-      expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING, again: 1 });
-      expect((await overviewOf(ann)).totalLogins).toBe(before.totalLogins + 3);
-      expect((await loginsOfAnn()).total).toBe(before.logins + 3);
-    };
-    await check();
     await rollUpNow();
-    await check();
+    expect((await historyOf(ann, site.id)).total).toMatchObject(total);
+    expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING, again: 1 });
+    expect((await overviewOf(ann)).totalLogins).toBe(before.totalLogins + 3);
+    expect((await loginsOfAnn()).total).toBe(before.logins + 3);
   });
 
   test('are visible to members, and not to other accounts', async () => {
     const site = await addWebsite(ann);
     await addRow('sign_in_requested', { domain: site.domain });
+    await rollUpNow();
     const path = `/api/websites/${site.id}/stats`;
     const mine = `/api/websites/mine/${site.domain}`;
     for (const url of [path, mine]) {
@@ -330,6 +317,7 @@ describe('the statistics of one website per day', () => {
 describe('the sign-ins of the service', () => {
   test('cover 30 UTC days, newest first, including days without sign-ins', async () => {
     const midnight = "date_trunc('day', now(), 'UTC')";
+    await rollUpNow();
     const before = await stats.dailyLogins();
     expect(before).toHaveLength(30);
     const [{ day }] = await stage.query("select (now() at time zone 'UTC')::date::text as day");
@@ -339,17 +327,18 @@ describe('the sign-ins of the service', () => {
       await addRow('developer_signed_in', { at });
     await addRow('developer_signed_in', { at: `${midnight} - interval '29 days 1 microsecond'` });
     const more = before.map(({ date, count }, ago) => ({ date, count: [0, 1, 29].includes(ago) ? count + 1 : count }));
-    expect(await stats.dailyLogins()).toEqual(more);
     await rollUpNow();
     expect(await stats.dailyLogins()).toEqual(more);
   });
 
   test("count a developer's sign-in by a portal token once, and sign-ins to applications", async () => {
+    await rollUpNow();
     const before = await today();
     const [client, email] = [service.client(), freshAddress('dev')];
     await requestEmail(client, email);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     expect((await client.post('/api/auth/token-login', { token })).status).toBe(200);
+    await rollUpNow();
     expect(await today()).toBe(before + 1);
 
     const clientId = `app_${randomBytes(6).toString('hex')}`;
@@ -366,8 +355,6 @@ describe('the sign-ins of the service', () => {
     await addRow('application_signed_in', { clientId });
     await addRow('application_signed_in', { clientId: 'of somebody else' });
     const expected = { totalLogins: totalLogins + 1, activeApplications: 1, apiRequests: 10, uptimePercent: null };
-    expect(await overviewOf(ann)).toEqual(expected);
-    expect(await today()).toBe(before + 3);
     await rollUpNow();
     expect(await overviewOf(ann)).toEqual(expected);
     expect(await today()).toBe(before + 3);
@@ -408,7 +395,7 @@ describe('the roll-up', () => {
       // Each waits for the writer and times out, and none skips its row.
       expect(await Promise.all([rollUpNow(), rollUpNow()])).toEqual([false, false]);
       expect(await watermark()).toBeGreaterThan(0);
-      expect(await today()).toBe(before + 1);
+      expect(await today()).toBe(before);
       const third = rollUpNow();
       await late.query('commit');
       await third;
@@ -422,21 +409,22 @@ describe('the roll-up', () => {
   });
 
   test('stops between two batches when its time is over, and continues there', async () => {
+    await rollUpNow();
     await stage.query(
       "insert into audit_log (action, email) select 'developer_signed_in', 'v@mail.example' from generate_series(1, 25000)",
     );
-    const before = await stats.dailyLogins();
+    const before = await today();
     await rollUpNow(1);
     expect(await watermark()).toBeGreaterThan(0);
-    expect(await stats.dailyLogins()).toEqual(before);
+    expect(await today()).toBeLessThan(before + 25_000);
     await rollUpNow();
     expect(await watermark()).toBe(0);
-    expect(await stats.dailyLogins()).toEqual(before);
+    expect(await today()).toBe(before + 25_000);
   });
 
   test('is run by the service, which keeps running when it fails', async () => {
     const other = await stage.start();
-    await addRow('developer_signed_in');
+    await rollUpNow();
     const before = await today();
     const run = () => stage.query("select graphile_worker.add_job('roll-up', max_attempts => 1)");
     await stage.query('alter table daily_applications rename to gone');
@@ -461,34 +449,12 @@ describe('the roll-up', () => {
     const [{ id }] = await stage.query('select id from users where email = $1', [owner.email]);
     const chartOf = async () => (await owner.client.get('/api/overview/logins?days=7')).json.total;
     const inProduction = () => stats.overview({ id, email: owner.email } as Parameters<Stats['overview']>[0]);
+    await rollUpNow();
     const [{ totalLogins }, chart] = [await overviewOf(owner), await chartOf()];
     await addRow('signed_in', { domain: 'localhost' });
-    expect([(await overviewOf(owner)).totalLogins, await chartOf()]).toEqual([totalLogins + 1, chart + 1]);
-    await rollUpNow();
     await addRow('signed_in_again', { domain: 'localhost' });
+    await rollUpNow();
     expect([(await overviewOf(owner)).totalLogins, await chartOf()]).toEqual([totalLogins + 2, chart + 2]);
     expect((await inProduction()).totalLogins).toBe(0);
-  });
-
-  test('reads the remaining rows by their number', async () => {
-    const { DAILY_LOGINS, OVERVIEW, WEBSITE_STATS } = await import('../server/stats/store.ts');
-    const { ACCOUNT_LOGINS, WEBSITE_HISTORY } = await import('../server/stats/stats.ts');
-    const id = "'018f0000-0000-7000-8000-000000000000'::uuid";
-    for (const [statement, $2] of [
-      [DAILY_LOGINS, id],
-      [WEBSITE_STATS, `array[${id}]`],
-      [OVERVIEW, id],
-      [WEBSITE_HISTORY, id],
-      [ACCOUNT_LOGINS, id],
-    ]) {
-      const text = Object.entries({ $1: "'a@b.example'", $2, $3: '90' }).reduce(
-        (filled, [name, value]) => filled.replaceAll(name, value),
-        statement,
-      );
-      const plan = await database.core.query(`explain ${text}`);
-      // The index on `id` of each partition.
-      expect(JSON.stringify(plan.rows)).toMatch(/Index (?:Only )?Scan (?:using|on) audit_log_\w*id/);
-      expect(JSON.stringify(plan.rows)).not.toMatch(/Seq Scan on audit_log/);
-    }
   });
 });

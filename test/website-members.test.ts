@@ -14,6 +14,7 @@ import {
   signInDeveloper,
   visitorToken,
 } from './sign-ins.ts';
+import { countNow } from './statistics.ts';
 
 let stage: Stage;
 let service: Service;
@@ -202,6 +203,7 @@ describe('a member', () => {
       .client()
       .get(`/api/verify-token?token=${token}&domain=${site.domain}`, { authorization: `Bearer ${json.key}` });
     expect(verified.json).toMatchObject({ valid: true });
+    await countNow(stage);
     expect((await member.client.get('/api/websites/figures')).json).toMatchObject([{ id: site.id, completed: 1 }]);
     const { events } = (await member.client.get(`/api/websites/events?domain=${site.domain}&since=60`)).json;
     expect(events.map(({ kind }: { kind: string }) => kind)).toContain('verified');

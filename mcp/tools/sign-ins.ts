@@ -143,7 +143,7 @@ const SiteStats = WebsiteStats.omit({ id: true }).extend({ domain: z.string() })
 export const getStats = defineTool({
   name: 'get_stats',
   title: 'Sign-in statistics',
-  description: `Returns how many people signed in at the websites of the signed-in account, over the last ${STATS_DAYS} UTC days: emails requested, links opened, tokens verified, and the median time from email to click. Give domain for one website. Many emails and few opened ones suggest a problem with email delivery; many opened and few verified ones with the website's callback, which check_integration checks.`,
+  description: `Returns how many people signed in at the websites of the signed-in account, over the last ${STATS_DAYS} UTC days, at most a minute late: emails requested, links opened, tokens verified, and the median time from email to click. Give domain for one website. Many emails and few opened ones suggest a problem with email delivery; many opened and few verified ones with the website's callback, which check_integration checks.`,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ domain: OwnDomain.optional() }),
   output: z.object({ days: z.number().int(), account: Overview, sites: z.array(SiteStats) }),

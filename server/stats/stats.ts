@@ -3,26 +3,20 @@ import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
-import { addVisits, WITHOUT_EMAIL } from '../visitors/visits.ts';
+import { addVisits } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 import {
   addToTotals,
-  COUNTED,
   countActiveApplications,
   countedFor,
   countWriters,
-  DAY_OF_ROW,
   findNewestRow,
-  IS_APPLICATION_SIGN_IN,
-  IS_NEW,
   type JobQuery,
-  OPENID_HOST,
   positive,
   readDailyLogins,
   readOverview,
   readWebsiteStats,
   TODAY,
-  WEBSITE_COUNTS,
   websiteSince,
 } from './store.ts';
 
@@ -34,7 +28,7 @@ type Parts = {
   local: boolean;
 };
 
-/** Statistics of the last 30 UTC days where nothing else is given, exact at the time of the call. */
+/** Statistics of the last 30 UTC days where nothing else is given. They are totals, at most a minute late. */
 export class Stats {
   readonly #parts: Parts;
 
@@ -96,22 +90,11 @@ export function statsRoutes(stats: Stats): Served[] {
  */
 const accountLoginsWith = (localhost: boolean) => `
 with application as materialized (select client_id, created_at from applications where user_id = $2),
-registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${countedFor(localhost)}),
-new_row as materialized (
-  select at, ${DAY_OF_ROW} as day, action, domain, client_id, string_to_array(${OPENID_HOST}, '.') as labels from audit_log
-  where ${IS_NEW} and action in ('signed_in', ${WITHOUT_EMAIL}, 'application_signed_in')
-),
+registered as materialized (select id, ${websiteSince('w')} as since from websites w where ${countedFor(localhost)}),
 counted as materialized (
   select day, opened + again + openid_opened as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer
   union all
   select day, logins from daily_applications join application using (client_id) where day > ${TODAY} - 2 * $3::integer
-  union all
-  select day, 1 from new_row join registered using (domain) where at >= since
-  union all
-  select day, 1 from new_row cross join lateral generate_series(1, cardinality(labels)) n
-    join registered on registered.domain = array_to_string(labels[n:], '.') and at >= since
-  union all
-  select day, 1 from new_row join application using (client_id) where ${IS_APPLICATION_SIGN_IN}
 ),
 each_day as materialized (
   select given.day, coalesce(sum(logins), 0)::float8 as count
@@ -124,7 +107,7 @@ select
   coalesce((select min(at) from (select since as at from registered union all select created_at from application) begun)
     < (${TODAY} - 2 * $3::integer + 1)::timestamp at time zone 'UTC', false) as complete`;
 
-export const ACCOUNT_LOGINS = accountLoginsWith(false);
+const ACCOUNT_LOGINS = accountLoginsWith(false);
 const LOCAL_ACCOUNT_LOGINS = accountLoginsWith(true);
 
 type Logins = Pick<Output<'accountLogins'>, 'days' | 'total'> & { previous: number; complete: boolean };
@@ -148,40 +131,20 @@ type Counts = History['total'];
 type DayRow = Counts & { date: string; median: History['median'] };
 
 /**
- * The sign-ins of each of the last $3 days to the website with the id $2, if the address $1 manages it: its totals and the rows that
- * they do not include, in one snapshot. `median` is that of the whole period, in each row.
+ * The sign-ins of each of the last $3 days to the website with the id $2, if the address $1 manages it. `median` is that of the whole
+ * period, in each row.
  */
-export const WEBSITE_HISTORY = `
-with registered as materialized (
-  select id, domain, ${websiteSince('w')} as since from websites w where id = $2::uuid and ${managedBy('w', '$1')}
-),
+const WEBSITE_HISTORY = `
+with registered as materialized (select id from websites w where id = $2::uuid and ${managedBy('w', '$1')}),
 given as (select ${TODAY} - n as day from generate_series(0, $3::integer - 1) n),
-new_row as materialized (
-  select at, ${DAY_OF_ROW} as day, action, domain, seconds, ${OPENID_HOST} as host from audit_log where ${IS_NEW} and ${COUNTED}
-),
-website_new as materialized (
-  select day, action, seconds, host from new_row join registered on at >= since
-    and (new_row.domain = registered.domain or host = registered.domain or host like '%.' || registered.domain)
-),
-parts as (
-  select day, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id
-  where day > ${TODAY} - $3::integer
-  union all
-  select day, ${WEBSITE_COUNTS} from website_new group by day
-),
 counted as (
-  select day, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(by_passkey) as by_passkey,
-    sum(by_verified_email) as by_verified_email, sum(completed) as completed,
-    sum(openid_sent) as openid_sent, sum(openid_opened) as openid_opened
-  from parts group by day
+  select day, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened
+  from daily_sites join registered on website = registered.id where day > ${TODAY} - $3::integer
 ),
 opening as materialized (
   select day, entry.seconds < 0 as by_code, ${positive('entry.seconds')} as seconds, entry.opened
   from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
   where day > ${TODAY} - $3::integer
-  union all
-  select day, seconds < 0, ${positive('seconds')}, 1 from website_new
-  where action = 'signed_in' and seconds is not null and day > ${TODAY} - $3::integer
 ),
 coded as (select day, sum(opened) as opened from opening where by_code group by day),
 ranked as (
@@ -231,7 +194,6 @@ const POLL_MS = 20;
 
 /**
  * Adds all rows of the audit log up to the newest one to the totals, then to the visitors of websites. Any number of instances may do so at once; each row counts once.
- * Statistics do not depend on it: rows that the totals do not include are counted when statistics are read.
  * @param options.signal stops it between two batches
  * @param options.maxMs how long it may take
  * @returns false when a transaction was writing for so long that the totals have to wait

@@ -12,13 +12,13 @@ import { managedBy } from '../websites/managers.ts';
 const IS_SIGN_IN = `(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', ${WITHOUT_EMAIL}) and (domain is not null or client_id is not null)))`;
 
 /** Whether a row is a sign-in of an application's user, by email or without one. */
-export const IS_APPLICATION_SIGN_IN = `(action = 'application_signed_in' or action in (${WITHOUT_EMAIL}) and client_id is not null)`;
+const IS_APPLICATION_SIGN_IN = `(action = 'application_signed_in' or action in (${WITHOUT_EMAIL}) and client_id is not null)`;
 
 /** The rows that any of the statistics counts. */
-export const COUNTED = `action in ('sign_in_requested', 'signed_in', ${WITHOUT_EMAIL}, 'token_verified', 'developer_signed_in', 'application_signed_in')`;
+const COUNTED = `action in ('sign_in_requested', 'signed_in', ${WITHOUT_EMAIL}, 'token_verified', 'developer_signed_in', 'application_signed_in')`;
 
 /** The UTC day of a row, as SQL. */
-export const DAY_OF_ROW = "(at at time zone 'UTC')::date";
+const DAY_OF_ROW = "(at at time zone 'UTC')::date";
 /** The present UTC day, as SQL. */
 export const TODAY = "(now() at time zone 'UTC')::date";
 const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
@@ -27,10 +27,10 @@ const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
  * The host of a website that is a client of OpenID Connect, whose client_id is its origin; null for other rows. Such a sign-in ends
  * at the provider, so its rows have a client_id and no domain.
  */
-export const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
+const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
 
 /** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. `again`: the sign-ins without an email, of which two methods are counted by themselves too. */
-export const WEBSITE_COUNTS = `
+const WEBSITE_COUNTS = `
   count(*) filter (where action = 'sign_in_requested' and host is null) as sent,
   count(*) filter (where action = 'signed_in') as opened,
   count(*) filter (where action in (${WITHOUT_EMAIL})) as again,
@@ -134,61 +134,28 @@ moved as (
 )
 select up_to::text as "upTo" from span`;
 
-/** The rows that the totals do not include. They are read in one snapshot with the totals, so that statistics are always exact. */
-export const IS_NEW = 'id > (select last_audit_id from roll_up)';
-
 /** The sign-ins of each day, newest first. */
-export const DAILY_LOGINS = `
-with new_row as materialized (select ${DAY_OF_ROW} as day, count(*) as logins from audit_log where ${IS_NEW} and ${IS_SIGN_IN} group by day)
-select given.day::text as date, (coalesce(totals.logins, 0) + coalesce(new_row.logins, 0))::float8 as count
-from (select ${TODAY} - n as day from generate_series(0, ${STATS_DAYS - 1}) n) given
-left join daily_logins totals on totals.day = given.day
-left join new_row on new_row.day = given.day
+const DAILY_LOGINS = `
+select given.day::text as date, coalesce(logins, 0)::float8 as count
+from (select ${TODAY} - n as day from generate_series(0, ${STATS_DAYS - 1}) n) given left join daily_logins using (day)
 order by given.day desc`;
 
 /** Returns the SQL condition that the sign-ins to a website `w` are those of the address $1. @param localhost also those to this computer, which no one owns */
 export const countedFor = (localhost: boolean) =>
   localhost ? `(${managedBy('w', '$1')} or w.domain = '${LOCALHOST}')` : managedBy('w', '$1');
 
-/** Returns the websites that meet a condition on `w`, with their rows that the totals do not include. */
-const websitesWith = (condition: string) => `
-registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${condition}),
-new_row as materialized (
-  select at, action, domain, seconds, ${OPENID_HOST} as host from audit_log
-  where ${IS_NEW} and ${COUNTED} and (domain = any(array(select domain from registered)) or client_id like 'https://%')
-),
-website_new as materialized (
-  select registered.id as website, action, seconds, host
-  from (
-    select at, action, domain, seconds, host from new_row where domain is not null
-    union all
-    select at, action, array_to_string(labels[n:], '.'), seconds, host
-    from (select *, string_to_array(host, '.') as labels from new_row where host is not null) of_client
-      cross join lateral generate_series(1, cardinality(labels)) n
-  ) new_event join registered on registered.domain = new_event.domain and at >= since
-  where ${DAY_OF_ROW} >= ${FIRST_DAY}
-)`;
-
 /** The statistics of the websites of the address $1; $2: only of these ids, or null. The median is a measured time: of two in the middle, the lower one. */
-export const WEBSITE_STATS = `
-with ${websitesWith(`${countedFor(false)} and ($2::uuid[] is null or w.id = any($2))`)},
-parts as (
-  select website, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
-  union all
-  select website, ${WEBSITE_COUNTS} from website_new group by website
-),
+const WEBSITE_STATS = `
+with registered as materialized (select id from websites w where ${countedFor(false)} and ($2::uuid[] is null or w.id = any($2))),
 totals as (
   select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(by_passkey) as by_passkey,
-    sum(by_verified_email) as by_verified_email, sum(completed) as completed from parts group by website
+    sum(by_verified_email) as by_verified_email, sum(completed) as completed
+  from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY} group by website
 ),
 times as (
-  select website, seconds, sum(opened) as opened from (
-    select website, ${positive('entry.seconds')} as seconds, entry.opened
-    from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
-    where day >= ${FIRST_DAY}
-    union all
-    select website, ${positive('seconds')}, 1 from website_new where action = 'signed_in' and seconds is not null
-  ) each group by website, seconds
+  select website, ${positive('entry.seconds')} as seconds, sum(entry.opened) as opened
+  from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
+  where day >= ${FIRST_DAY} group by 1, 2
 ),
 ranked as (
   select website, seconds, sum(opened) over (partition by website order by seconds) as up_to, sum(opened) over (partition by website) as total
@@ -204,20 +171,14 @@ order by registered.id`;
 /** Returns the overview of the account with the address $1 and the id $2, as SQL. @param localhost with the sign-ins to this computer */
 const overviewWith = (localhost: boolean) => `
 with application as materialized (select client_id from applications where user_id = $2),
-${websitesWith(countedFor(localhost))},
-application_late as (
-  select count(*) as logins from audit_log
-  where ${IS_NEW} and client_id = any(array(select client_id from application))
-    and ${IS_APPLICATION_SIGN_IN} and ${DAY_OF_ROW} >= ${FIRST_DAY}
-)
+registered as materialized (select id from websites w where ${countedFor(localhost)})
 select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
-    + (select count(*) from website_new where action in ('signed_in', ${WITHOUT_EMAIL}, 'application_signed_in'))
     + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
-    + (select logins from application_late))::float8 as "totalLogins",
+  )::float8 as "totalLogins",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8
     as "apiRequests"`;
 
-export const OVERVIEW = overviewWith(false);
+const OVERVIEW = overviewWith(false);
 const LOCAL_OVERVIEW = overviewWith(true);
 
 // The statements run with settings that make the planner use the indexes: those of the core's pool.

@@ -1,5 +1,6 @@
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { addWebsite, visitorToken } from '../sign-ins.ts';
+import { countNow } from '../statistics.ts';
 import { waitUntil } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -14,7 +15,7 @@ export let home: Home;
 export let site: string;
 /** The last 30 UTC days as YYYY-MM-DD, newest first. */
 export let dates: string[];
-/** Sign-ins of today, which are in the audit log, and of the days before. */
+/** Sign-ins of today, and of the days before. */
 export let today: number;
 export const past = Array.from({ length: 29 }, (_, i) => (i + 1 === 5 ? 0 : 1001 + i));
 export const total = () => past.reduce((sum, count) => sum + count, today);
@@ -31,6 +32,7 @@ export async function openMonth(): Promise<void> {
     from generate_series(1, 29) n`);
   site = await addWebsite(stage, service);
   for (let i = 0; i < 3; i++) await visitorToken(stage, service.client(), site);
+  await countNow(stage);
   dates = (await stage.query("select ((now() at time zone 'utc')::date - n)::text as date from generate_series(0, 29) n")).map(({ date }) =>
     String(date),
   );
@@ -54,6 +56,7 @@ export const withPassword = { EMAILAUTH_ADMIN_PASSWORD: PASSWORD };
 export const run = (args: string[], env: Record<string, string> = withPassword) => home.run(['stats', ...args], { env });
 export async function signIn(): Promise<void> {
   await visitorToken(stage, service.client(), site);
+  await countNow(stage);
   today++;
 }
 export const openSessions = async () => Number((await stage.query('select count(*) as many from admin_sessions'))[0].many);

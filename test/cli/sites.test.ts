@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { addWebsite, type Developer, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { countNow } from '../statistics.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
@@ -129,6 +130,7 @@ describe('get', () => {
   test('prints the statistics', async () => {
     const domain = await added();
     await visitorToken(stage, service.client(), domain);
+    await countNow(stage);
     const { figures } = (await home.run(['sites', 'get', domain, '--json'])).json();
     expect(figures).toMatchObject({ sent: 1, opened: 1, completed: 0 });
     expect((await home.run(['sites', 'get', domain])).stdout).toMatch(/emails requested +1\n/);

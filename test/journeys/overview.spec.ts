@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
+import { countNow } from '../statistics.ts';
 import { evaluates, heading, openScene, requestEmail, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
@@ -57,6 +58,7 @@ test('guides a new developer to the first sign-in and counts it', async () => {
 
   await heading(page, 'Link to your sign-in page');
   await visitorToken(scene.stage, scene.service.client(), domain);
+  await countNow(scene.stage);
   await page.getByRole('button', { name: 'Refresh' }).click();
   await shows(page, 'Total Logins', '1');
   await page.getByRole('heading', { name: 'Link to your sign-in page' }).waitFor({ state: 'detached' });

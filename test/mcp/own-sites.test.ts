@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { addApplication, signInAt, websiteClient } from '../oidc-driver.ts';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { countNow } from '../statistics.ts';
 import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
 let stage: Stage;
@@ -97,6 +98,7 @@ test('explains how to sign in when not signed in, for any website', async () => 
 test('returns statistics of the website', async () => {
   const domain = await addWebsite(owner);
   await service.client().get(`/api/verify-token?token=${await visitorToken(stage, service.client(), domain)}`);
+  await countNow(stage);
   const { response, text } = await succeeding(mine, 'get_stats', { domain });
   expect(response).toMatchObject({ days: 30, sites: [{ domain, sent: 1, opened: 1, completed: 1 }] });
   expect(text).toContain(`${domain}: 1 emails, 1 opened`);

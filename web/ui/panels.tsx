@@ -89,6 +89,9 @@ const PagerLink = ({ href, children }: { href: string | null; children: ReactNod
     </span>
   );
 
+/** Says how late statistics are. */
+export const CountedEveryMinute = () => <p className="text-sm text-muted">New sign-ins are counted within a minute.</p>;
+
 /** Statistics side by side; its children are `Stat`. */
 export const Stats = ({ children }: { children: ReactNode }) => (
   <dl className="flex flex-wrap gap-px overflow-hidden rounded-panel border border-line bg-line">{children}</dl>

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { DayBars } from '../../ui/day-bars.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Stat, Stats } from '../../ui/panels.tsx';
+import { CountedEveryMinute, Stat, Stats } from '../../ui/panels.tsx';
 import { Alert, Failed, Loading, Skeleton } from '../../ui/states.tsx';
 import { AdminNav, type AdminSession, LogoutButton, useAdminSession, useDailyLogins, useUnlock } from './admin-session.tsx';
 
@@ -115,7 +115,10 @@ function LoginStats({ development }: { development: boolean }) {
         <Failed {...logins} fallback="The statistics could not be loaded." />
       ) : (
         <div className="grid gap-10">
-          <Summary days={days} />
+          <div className="grid gap-4">
+            <Summary days={days} />
+            <CountedEveryMinute />
+          </div>
           {days ? <DailyLogins days={days} /> : <StatsLoading />}
         </div>
       )}

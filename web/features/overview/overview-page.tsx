@@ -13,7 +13,7 @@ import { Periods } from '../../ui/filters.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
 import { isLocalMode } from '../../ui/local-mode.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { AuditRow, Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
+import { AuditRow, CountedEveryMinute, Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
 import { Empty, Failed, Skeleton, StatusDot } from '../../ui/states.tsx';
 
 /** /dashboard: the statistics of the account. */
@@ -31,7 +31,7 @@ export function OverviewPage() {
       <div className="flex flex-wrap items-end justify-between gap-x-4 gap-y-2">
         <div>
           <PageHeading title="Overview" />
-          <p className="mt-1.5 min-h-6 text-muted">Last 30 days{dataUpdatedAt > 0 && <MeasuredAt time={dataUpdatedAt} />}</p>
+          <p className="mt-1.5 min-h-6 text-muted">Last 30 days{dataUpdatedAt > 0 && <LoadedAt time={dataUpdatedAt} />}</p>
         </div>
         <Button variant="secondary" small busy={overview.isFetching && !overview.isPending} onClick={refresh}>
           Refresh
@@ -47,6 +47,7 @@ export function OverviewPage() {
             <Stat label="Uptime" value={data && percentOf(data.uptimePercent)} />
           </Stats>
         )}
+        <CountedEveryMinute />
       </section>
       {overview.isPending || websites.isPending ? (
         <div className="mt-10">
@@ -66,11 +67,11 @@ export function OverviewPage() {
   );
 }
 
-function MeasuredAt({ time }: { time: number }) {
+function LoadedAt({ time }: { time: number }) {
   const date = new Date(time);
   return (
     <>
-      , measured at <time dateTime={date.toISOString()}>{date.toLocaleTimeString('en-GB')}</time>
+      , loaded at <time dateTime={date.toISOString()}>{date.toLocaleTimeString('en-GB')}</time>
     </>
   );
 }

@@ -9,7 +9,7 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { DayBars } from '../../ui/day-bars.tsx';
 import type { Series } from '../../ui/day-bars-chart.tsx';
 import { Periods } from '../../ui/filters.tsx';
-import { RowsLoading } from '../../ui/panels.tsx';
+import { CountedEveryMinute, RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import type { TabProps } from './website.ts';
 
@@ -22,8 +22,9 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
   return (
     <>
       <h2 className="sr-only">Statistics</h2>
-      <div className="mb-6">
+      <div className="mb-6 grid gap-3">
         <Periods periods={STATS_PERIODS} current={days} hrefOf={(each) => `${websitePath(domain)}?days=${each}`} />
+        <CountedEveryMinute />
       </div>
       {error && <Failed {...history} fallback="The statistics could not be loaded." />}
       {!data && !error && <RowsLoading what="the statistics" rows={5} />}
