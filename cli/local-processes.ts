@@ -194,7 +194,7 @@ async function appFailed(message: string, written: string): Promise<CommandError
   const free = await Promise.all(ports.map(isFree));
   const hint =
     /EADDRINUSE|address already in use/i.test(output) || free.includes(false)
-      ? 'Its port is taken: stop the program that listens there. If that is the service, start it at another port: `emailauth start --port 3100`, and name it with --host http://localhost:3100.'
+      ? 'Its port is taken: stop the program that listens there. If that is the service, start it at another port: `emailauth start --port 4401`, and name it with --host http://localhost:4401.'
       : 'Give the command that starts it with --command, or start it yourself and give its address with --url.';
   return new CommandError(EXIT.failure, 'app_failed', output ? `${message} It wrote:\n${output}` : message, hint);
 }

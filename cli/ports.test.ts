@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { portInSource, readsPort, readsPortAfterImports, replacePort } from './ports.ts';
+import { expect, test } from 'vitest';
+import { portInSource, readsPort } from './ports.ts';
 
 test.each<[string, number | undefined]>([
   ['const port = 3100\napp.listen(port)', 3100],
@@ -17,30 +17,6 @@ test.each<[string, number | undefined]>([
   ['setTimeout(stop, 3000)', undefined],
 ])('finds the port in %j', (text, port) => expect(portInSource(text)).toBe(port));
 
-describe('replaces', () => {
-  test.each([
-    ['a constant', 'const port = 3000\napp.listen(port)', 'const port = 3001\napp.listen(port)'],
-    ['an argument', 'app.listen(3000)', 'app.listen(3001)'],
-    ['an option', 'serve({ fetch: app.fetch, port: 3000 }, (info) => {', 'serve({ fetch: app.fetch, port: 3001 }, (info) => {'],
-    ['Flask', "if __name__ == '__main__':\n    app.run(port=3000)\n", "if __name__ == '__main__':\n    app.run(port=3001)\n"],
-    ['Go', 'http.ListenAndServe(":3000", nil)', 'http.ListenAndServe(":3001", nil)'],
-    [
-      'the message along with it',
-      "app.listen(3000, () => console.log('http://localhost:3000'))\r\n",
-      "app.listen(3001, () => console.log('http://localhost:3001'))\r\n",
-    ],
-    ['no comment', '// 3000 is ours\napp.listen(3000) // not 3000', '// 3000 is ours\napp.listen(3001) // not 3000'],
-    ['no other number', 'const port = 3000; const max = 13000 + 3000.5 + 30001', 'const port = 3001; const max = 13000 + 3000.5 + 30001'],
-  ])('%s', (_, before, after) => expect(replacePort(before, 3000, 3001)).toBe(after));
-
-  test.each([
-    ['a number that is used twice', 'const port = 3000\nsetTimeout(stop, 3000)'],
-    ['an address of its own', "const port = 3000\nconst site = 'http://localhost:3000'"],
-    ['a number that is no port', 'const pause = 3000'],
-    ['a text without it', 'app.listen(4000)'],
-  ])('nothing for %s', (_, text) => expect(replacePort(text, 3000, 3001)).toBeNull());
-});
-
 test.each([
   ['app.listen(process.env.PORT ?? 3000)', true],
   ['const { HOST, PORT = 3000 } = process.env;', true],
@@ -51,8 +27,3 @@ test.each([
   ['const port = process.env.DB_PORT', false],
   ['const PORT = 3000', false],
 ])('%j reads PORT: %s', (text, expected) => expect(readsPort(text)).toBe(expected));
-
-test('returns whether PORT is read below the imports', () => {
-  expect(readsPortAfterImports("const app = require('../app');\nconst port = process.env.PORT;")).toBe(true);
-  expect(readsPortAfterImports("const port = process.env.PORT;\nconst app = require('../app');")).toBe(false);
-});

@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from './process-group.ts';
 
-const MAX_PORT = 65_535;
-
 /** Returns a TCP port of this machine on which nothing listens. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -48,14 +46,6 @@ export function claimPort(port: number): boolean {
   return !isClaimed;
 }
 
-/** Returns the first free port above another one that is suitable; the one above it when there is none. */
-export async function nextFreePort(above: number, isSuitable: (port: number) => boolean): Promise<number> {
-  for (let port = above + 1; port <= Math.min(above + 100, MAX_PORT); port++) {
-    if (isSuitable(port) && (await isFree(port))) return port;
-  }
-  return above < MAX_PORT ? above + 1 : above - 1;
-}
-
 /** Matches a port in a script of package.json: an option of its program, or the variable. */
 const PORT_IN_SCRIPT = /(?:^|\s)(?:-p|--port)[ =](\d{2,5})\b|\bPORT=(\d{2,5})\b/;
 /** Matches a command whose program takes `--port`. */
@@ -82,53 +72,16 @@ export function takesPort(script: string): boolean {
  * `app.run(port=5000)`, `set :port, 4567`, `app.listen(3000`, `ListenAndServe(":8080"`, `Addr: ":8080"`.
  */
 const PORT_IN_CODE =
-  /\bport\b[\w."'\])]{0,40}\s{0,40}(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\bport["']?, *["']?(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|\b(?:ListenAndServe|Listen|Run|Start)\("[^"\n]{0,60}:(\d{4,5})"|\bAddr: *"[^"\n]{0,60}:(\d{4,5})"/gi;
+  /\bport\b[\w."'\])]{0,40}\s{0,40}(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\bport["']?, *["']?(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|\b(?:ListenAndServe|Listen|Run|Start)\("[^"\n]{0,60}:(\d{4,5})"|\bAddr: *"[^"\n]{0,60}:(\d{4,5})"/i;
 /** Matches `process.env.PORT`, `os.environ.get("PORT"`, `os.Getenv("PORT")`, `ENV.fetch("PORT"`, `{ PORT = 3000 } = process.env`. */
 const READS_PORT =
   /\b(?:process\.env|Bun\.env|os\.environ|getenv|ENV)\b[^\w\n;]{0,3}(?:(?:get|fetch)\(["'])?PORT\b|\bPORT\b[^\n;]{0,20}\} *= *process\.env\b/i;
 
 /** Returns the first port that a source file sets; undefined when it sets none. */
 export function portInSource(text: string): number | undefined {
-  const port = Number(portsIn(text)[0]?.digits);
+  const port = Number(PORT_IN_CODE.exec(text)?.slice(1).find(Boolean));
   return port > 0 && port < 65_536 ? port : undefined;
 }
 
-/** Returns whether a number occurs in a text. */
-export const mentions = (text: string, number: number): boolean => placesOf(number, text).length > 0;
-
 /** Returns whether a source file takes its port from the variable PORT. */
 export const readsPort = (text: string): boolean => READS_PORT.test(text);
-
-/** Returns whether a source file in CommonJS takes its port from PORT only below its imports, which may load `.env`. */
-export const readsPortAfterImports = (text: string): boolean => text.search(READS_PORT) > text.lastIndexOf('require(');
-
-/**
- * Returns a source file with another port, in what it writes to the console as well; null unless exactly one number is the port and
- * the same number has no other meaning in the file.
- */
-export function replacePort(text: string, from: number, to: number): string | null {
-  const all = placesOf(from, text).filter(
-    (at) => !/[\w.-]/.test(text.charAt(at - 1)) && !/^(?:[\w-]|\.\d)/.test(text.slice(at + String(from).length)),
-  );
-  const inCode = all.filter((at) => !isComment(lineBefore(text, at)));
-  const numbers = inCode.filter((at) => !isMessage(lineBefore(text, at)));
-  if (numbers.length !== 1 || !portsIn(text).some(({ at }) => at === numbers[0])) return null;
-  return inCode.reduceRight((changed, at) => changed.slice(0, at) + to + changed.slice(at + String(from).length), text);
-}
-
-function portsIn(text: string): { digits: string; at: number }[] {
-  return [...text.matchAll(PORT_IN_CODE)].map(({ index, 0: match, ...groups }) => {
-    const digits = Object.values(groups).find((group) => /^\d+$/.test(String(group))) as string;
-    return { digits, at: index + match.lastIndexOf(digits) };
-  });
-}
-
-const lineBefore = (text: string, at: number) => text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
-const isComment = (before: string) => /^\s*(?:\/\/|\/?\*|#)|\s(?:\/\/|#)\s/.test(before);
-/** Whether it is in a string that the app writes, such as `console.log('http://localhost:`. */
-const isMessage = (before: string) =>
-  /\b(?:console|print|printf|println|puts|log|logger|logging|fmt)\b/i.test(before) && /["'`][^"'`]*$/.test(before);
-
-/** Returns where a number is in a text. */
-const placesOf = (number: number, text: string) =>
-  [...text.matchAll(/\d+/g)].filter(([digits]) => digits === String(number)).map(({ index }) => index);

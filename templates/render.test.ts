@@ -90,10 +90,9 @@ test.each(frameworks)('the files of the folder $id are those of the catalog', as
 const express = frameworkOf('express') ?? frameworks[0];
 
 test('localhost is http at the port of the development server', async () => {
-  const siteWith = async (origin: string) =>
-    render(express, await readSources(express), { origin, domain: 'localhost' }).env.find(({ name }) => name === 'SITE_URL')?.value;
-  expect(await siteWith('http://localhost:4400')).toBe('http://localhost:3000');
-  expect(await siteWith('http://localhost:3000')).toBe('http://localhost:3001');
+  const sources = await readSources(express);
+  const siteAt = (port?: number) => render(express, sources, { origin: 'http://localhost:4400', domain: 'localhost', port }).site;
+  expect([siteAt(), siteAt(4000)]).toEqual(['http://localhost:3000', 'http://localhost:4000']);
 });
 
 test('a layout moves files; without one the next steps describe it', async () => {

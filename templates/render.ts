@@ -123,7 +123,7 @@ function placeholdersOf(
   return {
     ORIGIN: origin,
     DOMAIN: host,
-    SITE: host === 'localhost' ? localSite(framework.port, origin, port) : `https://${host}`,
+    SITE: host === 'localhost' ? `http://localhost:${port ?? framework.port}` : `https://${host}`,
     CALLBACK: callbackPath,
     LOGIN: loginPath,
     // For frameworks whose routes have no leading slash.
@@ -139,16 +139,6 @@ function requirePath(what: string, path: string, example: string, taken: readonl
   // Some routers ignore the case of a path.
   if (PATH.test(path) && !taken.some((each) => each.toLowerCase() === path.toLowerCase())) return;
   throw new RangeError(`"${path}" is not a valid ${what} path. Use one such as ${example}, but not ${taken.join(', ')}.`);
-}
-
-/**
- * Returns the origin of a development server: at the port that the project sets, else at that of the framework, or at the next one when
- * the service uses it, as most development servers choose.
- */
-function localSite(port: number, origin: string, own?: number): string {
-  if (own !== undefined) return `http://localhost:${own}`;
-  const site = `http://localhost:${port}`;
-  return site === origin ? `http://localhost:${port + 1}` : site;
 }
 
 /** Returns one message with which an AI assistant can add the sign-in to a project: the task, the protocol, the files and the tests. */

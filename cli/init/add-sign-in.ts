@@ -13,8 +13,7 @@ import { applyJob, type Check, checksFor, type Outcome } from './apply.ts';
 import { patchOf, requireWritable } from './files.ts';
 import { findPackages, type Packages } from './package-manager.ts';
 import { findRoute, nextStepsAfter, type Plan, planFor, type Step } from './plan.ts';
-import { findPortMove, type PortMove, portOf } from './port.ts';
-import { type Project, readProject } from './project.ts';
+import { type Project, portOf, readProject } from './project.ts';
 import { existsIn, findRegistrationStep, promptDomain, requireDirectory, selectFramework, selectWorkspace } from './questions.ts';
 import { type InitHistory, readHistory } from './record.ts';
 
@@ -30,8 +29,6 @@ type Decision = {
   domain: string;
   loginPath: string;
   integration: Integration;
-  /** Null unless the website is on this machine and would use the port of the service. */
-  portMove: PortMove | null;
   plan: Plan;
   packages: Packages;
   checks: Check[];
@@ -100,13 +97,12 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   const sources = await readSources(framework);
   const layout = detectLayout(framework, existsIn(root));
   const origin = await context.host();
-  const moved = await findPortMove(project, framework, origin, context.env);
   const base = {
     origin,
     callbackPath: flags.callback,
     language: flags.language as LanguageCode,
     layout,
-    port: moved?.to ?? portOf(project, framework),
+    port: portOf(project, framework),
     applied: true,
   };
   const fill = <Filled>(make: (framework: Framework, values: TemplateValues) => Filled, domain: string, loginPath: string): Filled => {
@@ -124,11 +120,9 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   const isTaken = (path: string) => takenBy(path, project, framework, renderAt('localhost', path), history);
   const loginPath = await selectLoginPath(context.terminal, flags.loginPath ?? LOGIN_PATH, isTaken);
   const given = flags.domain ?? (await promptDomain(context));
-  const rendered = renderAt(given, loginPath);
-  const portMove = new URL(rendered.site).hostname === 'localhost' ? moved : null;
-  const integration = portMove?.byEnvFile ? withPort(rendered, portMove.to) : rendered;
+  const integration = renderAt(given, loginPath);
   const wiring = fill(renderWiring, given, loginPath);
-  const target = { root, framework, entries: project.entries, wiring, portMove, history, force: flags.force === true, loginPath };
+  const target = { root, framework, entries: project.entries, wiring, history, force: flags.force === true, loginPath };
   const plan = planFor(target, integration);
   const packages = await findPackages(project, framework, context.env);
   const isInstallable = packages.missing.length === 0 || (flags.install !== false && packages.manager !== null);
@@ -145,18 +139,12 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
     domain: normalHost(given) ?? given,
     loginPath,
     integration,
-    portMove,
     plan,
     packages,
     checks,
     history,
   };
 }
-
-const withPort = (integration: Integration, port: number): Integration => ({
-  ...integration,
-  env: [...integration.env, { name: 'PORT', value: String(port), purpose: 'Where the app listens.' }],
-});
 
 /** Returns the file of the project that serves the login path already, or null. */
 function takenBy(path: string, { root, entries }: Project, { id }: Framework, { files }: Integration, history: InitHistory): string | null {

@@ -9,7 +9,6 @@ import type { Integration } from '../../templates/render.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { additionTo, complete, gitStatusOf, type Variable, valueIn } from './env-file.ts';
 import { type Change, readExisting, type ShownChange } from './files.ts';
-import type { PortMove } from './port.ts';
 import { FOREIGN, readText } from './project.ts';
 import { type InitHistory, lastWritten } from './record.ts';
 import { connect } from './wiring.ts';
@@ -37,8 +36,6 @@ type Target = {
   framework: Framework;
   entries: readonly string[];
   wiring: readonly Wiring[];
-  /** How the app gets another port than the service; null when it keeps its own. */
-  portMove: PortMove | null;
   /** What `init` wrote before. */
   history: Pick<InitHistory, 'runs'>;
   /** Values of `.env` that someone else set are replaced too. */
@@ -119,7 +116,7 @@ function planFile({ root, history }: Target, path: string, rendered: Buffer): St
 const textOf = (bytes: Buffer) => bytes.toString('latin1').replaceAll('\r\n', '\n');
 
 /** Connects the files with the app; what cannot be changed is a remark. */
-function connectFiles({ root, entries, wiring, portMove }: Target): Pick<Plan, 'steps' | 'remarks'> {
+function connectFiles({ root, entries, wiring }: Target): Pick<Plan, 'steps' | 'remarks'> {
   const remarks: string[] = [];
   // Several insertions may change the same file.
   const texts = new Map<string, string>();
@@ -128,10 +125,6 @@ function connectFiles({ root, entries, wiring, portMove }: Target): Pick<Plan, '
     const { path, text } = connect(each, { root, entries, read });
     if (path === null) remarks.push(each.instead);
     else texts.set(path, text);
-  }
-  for (const [path, replace] of Object.entries(portMove?.replaced ?? {})) {
-    const text = replace(read(path) ?? '');
-    if (text !== null) texts.set(path, text);
   }
   const steps = [...texts].map(([path, text]): Step => {
     const change = { path, ...readExisting(root, path), after: Buffer.from(text) };
@@ -151,7 +144,7 @@ function planEnvironment(
   const written = lastWritten(history, join(root, ENV))?.toString() ?? '';
   const isOwn = (name: string) => valueIn(written, name) === valueIn(text, name);
   const variables = (secret: () => string): Variable[] =>
-    env.map(({ name, value }) => ({ name, value: value || secret, replaces: force || isOwn(name) || name === 'PORT' }));
+    env.map(({ name, value }) => ({ name, value: value || secret, replaces: force || isOwn(name) }));
   const after = complete(
     text,
     variables(() => randomBytes(32).toString('hex')),
@@ -212,7 +205,7 @@ export function nextStepsAfter(
   framework: Framework,
   integration: Integration,
   plan: Plan,
-  { domain, loginPath, portMove }: { domain: string; loginPath: string; portMove: PortMove | null },
+  { domain, loginPath }: { domain: string; loginPath: string },
 ): string[] {
   const { loadEnv } = framework;
   const login = `${plan.siteUrl}${loginPath}`;
@@ -221,12 +214,11 @@ export function nextStepsAfter(
     ...plan.remarks,
     ...integration.nextSteps,
     ...(loadEnv ? [loadEnv] : []),
-    ...(portMove ? [portMove.remark] : []),
     ...(isLocal(service) && !isLocal(plan.siteUrl)
       ? [`${service} is this machine: before you deploy, name the public service with --host.`]
       : []),
-    ...(service === plan.siteUrl
-      ? [`The service uses ${service}, too: start it at another port, \`emailauth start --port 4000\`, and run this again with \`--host\`.`]
+    ...(isLocal(service) && isLocal(plan.siteUrl) && portOfUrl(service) === portOfUrl(plan.siteUrl)
+      ? [`The service uses port ${portOfUrl(service)}, too: start it at another one with \`--port\`, and run this again with \`--host\`.`]
       : []),
     isLocal(plan.siteUrl)
       ? `Try it: start your website at ${plan.siteUrl} and open ${login}.`
@@ -235,6 +227,7 @@ export function nextStepsAfter(
 }
 
 const valueFor = (env: Integration['env'], wanted: string) => env.find(({ name }) => name === wanted)?.value ?? '';
+const portOfUrl = (url: string) => new URL(url).port || '80';
 const isLocal = (url: string) => /^http:/.test(url) && URL.canParse(url) && isThisMachine(new URL(url).hostname);
 
 /** Directories in which each file is a route, and what a file's name may end with, by the id of the framework. */

@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { frameworkOf } from '../../templates/catalog.ts';
+import type { Framework } from '../../templates/framework.ts';
 import { findPackageManager, findPython, findPythonManager, listWorkspaces, monorepoOf, workspacePatterns } from './package-manager.ts';
-import { readProject } from './project.ts';
+import { portOf, readProject } from './project.ts';
 
 let root: string;
 beforeEach(() => {
@@ -100,6 +102,16 @@ test.each<[string, Record<string, string>, number | undefined]>([
 ])('the port of %s', (_, files, port) => {
   put(files);
   expect(readProject(root).port).toBe(port);
+});
+
+test('the port of an app is that of .env where it is read, else its own, else that of the framework', () => {
+  const portIn = (files: Record<string, string>) => {
+    put(files);
+    return portOf(readProject(root), frameworkOf('express') as Framework);
+  };
+  expect(portIn({ 'app.js': '', '.env': 'PORT=3002\n' })).toBe(3000);
+  expect(portIn({ 'app.js': 'app.listen(4000)' })).toBe(4000);
+  expect(portIn({ 'app.js': 'app.listen(process.env.PORT || 4000)' })).toBe(3002);
 });
 
 test.each<[string, () => void]>([

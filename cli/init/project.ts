@@ -2,8 +2,9 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { extname, isAbsolute, join, posix } from 'node:path';
 import { globSync } from 'tinyglobby';
 import { detectionFiles } from '../../templates/detect.ts';
-import type { ProjectKind } from '../../templates/framework.ts';
-import { portInScript, portInSource } from '../ports.ts';
+import type { Framework, ProjectKind } from '../../templates/framework.ts';
+import { portInScript, portInSource, readsPort } from '../ports.ts';
+import { valueIn } from './env-file.ts';
 import { isBelow } from './files.ts';
 
 /** The facts about a project that decide which integration fits. */
@@ -99,8 +100,18 @@ function routerOf(root: string, manifest: Manifest | null): ProjectKind['router'
   return has('pages') && !has('app') ? 'pages' : 'app';
 }
 
+/** Templates that load `.env` into the environment of the app. */
+const LOADS_ENV = ['express', 'fastify', 'hono'];
+
+/** Returns the port at which an app listens during development: that of `.env` where the app takes it from there, else its own. */
+export function portOf({ root, port, entries }: Project, { id, port: usual }: Framework): number {
+  const file = Number(valueIn(readText(root, '.env') ?? '', 'PORT'));
+  const isUsed = LOADS_ENV.includes(id) && portFiles(entries).some((path) => readsPort(readText(root, path) ?? ''));
+  return isUsed && file > 0 && file < 65_536 ? file : (port ?? usual);
+}
+
 /** Returns the source files that may set the port of the app. */
-export const portFiles = (entries: readonly string[]): string[] => [...new Set([...entries, 'bin/www'])];
+const portFiles = (entries: readonly string[]): string[] => [...new Set([...entries, 'bin/www'])];
 
 function findPort(root: string, manifest: Manifest | null, entries: readonly string[]): number | undefined {
   const { dev, start } = manifest?.scripts ?? {};

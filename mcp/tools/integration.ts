@@ -163,7 +163,7 @@ async function stepsFor(
 }
 
 const localSteps = (site: string, { callbackPath, loginPath }: { callbackPath: string; loginPath: string }, context: McpContext) => [
-  `Start the app at ${site}: change the port in its code, or SITE_URL if it has another one. ${context.host} is the service.`,
+  `Start the app. If it does not listen at ${site}, correct SITE_URL. ${context.host} is the service.`,
   context.besideApp
     ? `Call check_integration with domain localhost and url ${site}${callbackPath}.`
     : `Request ${site}${loginPath}: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot reach your localhost from here.`,

@@ -72,43 +72,14 @@ describe('a project whose app starts', () => {
     }
   });
 
-  test('gets another port than the service, in a further run the same, and its own again when it is undone', async () => {
-    const port = Number(new URL(home.env.EMAILAUTH_HOST).port);
-    const before = { ...app, 'app.js': app['app.js'].replace('3210', String(port)) };
-    await project.put(before);
-    const preview = await run('--domain', 'localhost', '--dry-run');
-    const [, next] = /^\+const port = (\d+)$/m.exec(preview.stdout) ?? [];
-    expect(Number(next)).toBeGreaterThan(port);
-    expect(preview.stdout).toContain(`-const port = ${port}\n`);
-    expect((await init()).json().next).toContain(`\`app.js\` listens at port ${next}, since the service uses ${port}.`);
-    expect(await project.textAt('app.js')).toContain(`const port = ${next}\n`);
-    expect(await project.textAt('.env')).toContain(`SITE_URL=http://localhost:${next}\n`);
-    const written = await project.everything();
-    expect((await init()).exitCode).toBe(0);
-    expect(await project.everything()).toEqual(written);
-    await undo();
-    expect(await project.files()).toEqual(before);
-  });
-
-  test('keeps the port of the service for a public domain', async () => {
-    const port = new URL(home.env.EMAILAUTH_HOST).port;
+  test('keeps its port where the service uses it, too, and init says so', async () => {
+    const { port } = new URL(home.env.EMAILAUTH_HOST);
     await project.put({ ...app, 'app.js': app['app.js'].replace('3210', port) });
-    await run('--domain', 'shop.example', '--yes');
+    expect((await init()).json().next).toContain(
+      `The service uses port ${port}, too: start it at another one with \`--port\`, and run this again with \`--host\`.`,
+    );
     expect(await project.textAt('app.js')).toContain(`const port = ${port}\n`);
-  });
-
-  test('gets the port from `.env` where its source reads PORT', async () => {
-    const port = Number(new URL(home.env.EMAILAUTH_HOST).port);
-    const source = app['app.js'].replace('3210', `process.env.PORT || ${port}`);
-    await project.put({ ...app, 'app.js': source, '.env': `PORT=${port}\n` });
-    expect((await init()).json()).toMatchObject({ env: expect.arrayContaining(['PORT']), verified: 'node app.js' });
-    const env = await project.textAt('.env');
-    const next = /^PORT=(\d+)$/m.exec(env)?.[1];
-    expect(Number(next)).toBeGreaterThan(port);
-    expect(env).toContain(`SITE_URL=http://localhost:${next}\n`);
-    expect(await project.textAt('app.js')).toContain(`process.env.PORT || ${port}\n`);
-    await undo();
-    expect(await project.files()).toEqual({ ...app, 'app.js': source, '.env': `PORT=${port}\n` });
+    expect(await project.textAt('.env')).toContain(`SITE_URL=http://localhost:${port}\n`);
   });
 
   test('takes another domain in a further run, and both runs are undone', async () => {

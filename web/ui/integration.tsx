@@ -57,7 +57,7 @@ function envSteps({ env, site, framework: { loadEnv } }: FrameworkIntegration): 
   if (env.length === 0) return [];
   return [
     'Save the settings as `.env` in the directory from which you start your app, and keep the file out of version control. The secret was made in this browser.',
-    ...(site.startsWith('http:') ? [`\`SITE_URL\` is the address of your app: if it does not run at \`${site}\`, change the port.`] : []),
+    ...(site.startsWith('http:') ? [`\`SITE_URL\` is the address of your app: if it does not run at \`${site}\`, correct it.`] : []),
     ...(loadEnv ? [loadEnv] : []),
   ];
 }
