@@ -58,6 +58,7 @@ describe('list', () => {
     const [env, quiet, busy] = [await as(owner), await added(owner), await added(owner)];
     const token = await visitorToken(stage, service.client(), busy);
     await service.client().get(`/api/verify-token?token=${token}&domain=${busy}`);
+    await countNow(stage);
     const { stdout } = await home.run(['sites', 'list'], { env });
     const rows = Object.fromEntries(stdout.split('\n').map((line) => [line.split(/ +/)[0], line.split(/ +/).slice(1)]));
     const today = new Date().toISOString().slice(0, 10);
