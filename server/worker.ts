@@ -1,7 +1,8 @@
 /** Program: one of the worker processes (WORKERS). The primary sends the settings, and when to drain and stop. */
 import type { Config } from './config.ts';
 import { createLog, flushLog } from './log.ts';
-import { joinWorkers } from './metrics/reports.ts';
+// Answers the primary, which asks every worker for its metrics, also while it starts.
+import './metrics/reports.ts';
 import { serve } from './serving.ts';
 import { StartError } from './start-error.ts';
 import type { FromWorker, ToWorker } from './workers.ts';
@@ -10,7 +11,12 @@ const report = (message: FromWorker) => new Promise<void>((resolve) => (process.
 // The primary receives the same signal and decides.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
 
-process.once('message', async ({ config: received, route }: Extract<ToWorker, { type: 'serve' }>) => {
+process.on('message', (command: ToWorker) => {
+  if (command.type === 'serve') void start(command);
+});
+await report({ type: 'ready' });
+
+async function start({ config: received, route }: Extract<ToWorker, { type: 'serve' }>): Promise<void> {
   const config: Config = {
     ...received,
     secretKey: Buffer.from(received.secretKey),
@@ -22,7 +28,6 @@ process.once('message', async ({ config: received, route }: Extract<ToWorker, { 
     await flushLog(log);
     process.exit(1);
   };
-  joinWorkers();
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   const serving = serve({ config, route, log });
@@ -43,6 +48,4 @@ process.once('message', async ({ config: received, route }: Extract<ToWorker, { 
     await report({ type: 'failed', message: (error as Error).message });
     process.exit(1);
   }
-});
-
-await report({ type: 'ready' });
+}

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from './config.ts';
 import type { DatabaseRoute } from './db/database.ts';
 import type { Log } from './log.ts';
-import { type ReportsFromWorker, type ReportsToWorker, WorkerReports } from './metrics/reports.ts';
+import { type ReportsFromWorker, type ReportsToWorker, WorkerReports } from './metrics/worker-reports.ts';
 import type { Serving } from './serving.ts';
 import { StartError } from './start-error.ts';
 
@@ -44,8 +44,7 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
         ready.add(worker);
         worker.send({ type: 'serve', config, route } satisfies ToWorker);
       }
-      if (report.type === 'collect') reports.collect(worker, report.id, serving);
-      if (report.type === 'report') reports.take(worker, report.report);
+      if (report.type === 'collect') void reports.collect().then((all) => send(worker, { type: 'reports', reports: all }));
       // During the start, whenServing reports it.
       if (report.type === 'failed' && isStarted) log.error({ worker: worker.process.pid, reason: report.message }, 'a worker cannot start');
       if (report.type !== 'serving') return;
@@ -57,7 +56,7 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
     worker.once('exit', (exitCode, signal) => {
       ready.delete(worker);
       const hasServed = serving.delete(worker);
-      void reports.keep(worker);
+      reports.keep(worker);
       // One that ends before it has served ends the start.
       if (hasServed || isStarted) void replace(worker, exitCode, signal);
     });

@@ -102,7 +102,9 @@ test('the age of the oldest pending email grows while the mail server is away, a
   });
 });
 
-test('with workers every response counts for all of them, and the counts of a killed worker remain', { timeout: 180_000 }, async () => {
+test('with workers every response counts for all of them, and the counts of a frozen and of a killed worker remain', {
+  timeout: 180_000,
+}, async () => {
   const several = await stage.start({ WORKERS: '2' });
   const route = { route: '/api/websites/domain/:domain' };
   const send = (count: number) =>
@@ -123,6 +125,16 @@ test('with workers every response counts for all of them, and the counts of a ki
   await expectCount('each of six answers has the requests of both workers', 40);
   expect((await readMetrics(several)).sum('emailauth_workers')).toBe(2);
   const [worker] = (await readFile(`/proc/${several.pid}/task/${several.pid}/children`, 'utf8')).trim().split(' ').map(Number);
+  process.kill(worker, 'SIGSTOP');
+  try {
+    await waitUntil('the other worker answers for both', 60_000, async () => {
+      // Some of the connections wait for the frozen worker.
+      const metrics = await Promise.any(Array.from({ length: 4 }, () => readMetrics(several))).catch(() => null);
+      return metrics?.sum('emailauth_workers') === 2 && metrics.sum(REQUESTS, route) === 40;
+    });
+  } finally {
+    process.kill(worker, 'SIGCONT');
+  }
   process.kill(worker, 'SIGKILL');
   await waitUntil('the worker is replaced', 60_000, async () => several.output().includes(`"worker":${worker}`));
   await waitUntil('two workers serve', 60_000, async () => {

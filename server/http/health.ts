@@ -7,7 +7,6 @@ import type { Config } from '../config.ts';
 import { READ_ONLY_CAUSE, type ReadOnlyCause } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
 import { READ_ONLY_TEXTS } from '../db/examine.ts';
-import { formatReports, reportAll } from '../metrics/reports.ts';
 import { dataHeaders } from './protection.ts';
 import { isFromThisMachine } from './reading.ts';
 
@@ -61,7 +60,9 @@ export function healthRouter(parts: HealthParts): Router {
   });
   router.get('/metrics', async (request, response) => {
     if (!mayReadMetrics(request, config)) throw new Fault('not_found');
-    const { contentType, text } = await formatReports(await reportAll());
+    // prom-client is imported at the first use, which the start of the service does not wait for.
+    const { formatMetrics } = await import('../metrics/reports.ts');
+    const { contentType, text } = await formatMetrics();
     response.type(contentType).send(text);
   });
   return router;

@@ -9,9 +9,6 @@ type Value = { labels: Record<string, string | number>; value: number; metricNam
 /** A metric of one process, as prom-client reads and adds up metrics of several processes. */
 export type Report = { name: string; help: string; type: string; aggregator: string; values: Value[] };
 
-/** How the values of several worker processes become one. */
-type Aggregator = 'sum' | 'max' | 'first';
-
 /** Counts of one set of labels. */
 export type CountSeries = { value: number };
 
@@ -40,13 +37,8 @@ export class Counter {
     this.with(...labelValues).value += 1;
   }
 
-  /** Returns the labels and values of all series. */
-  points(): { labels: Labels; value: number }[] {
-    return [...this.#series.values()];
-  }
-
   report(): Report {
-    const values = this.points().map(({ labels, value }) => ({ labels, value }));
+    const values = [...this.#series.values()].map(({ labels, value }) => ({ labels, value }));
     return { name: this.name, help: this.help, type: 'counter', aggregator: 'sum', values };
   }
 }
@@ -96,12 +88,8 @@ export class Histogram {
     return seriesOf(this.#series, this.#labelNames, labelValues, (labels) => new HistogramSeries(this.bounds, labels));
   }
 
-  points(): HistogramSeries[] {
-    return [...this.#series.values()];
-  }
-
   report(): Report {
-    const values = this.points().flatMap((series) => this.#valuesOf(series));
+    const values = [...this.#series.values()].flatMap((series) => this.#valuesOf(series));
     return { name: this.name, help: this.help, type: 'histogram', aggregator: 'sum', values };
   }
 
@@ -121,14 +109,11 @@ export class Histogram {
 export class Gauge {
   readonly name: string;
   readonly help: string;
-  readonly #aggregator: Aggregator;
   #read: () => Promise<GaugePoint[]> | GaugePoint[] = () => [];
 
-  /** @param aggregator for the values of several worker processes */
-  constructor(name: string, help: string, aggregator: Aggregator = 'sum') {
+  constructor(name: string, help: string) {
     this.name = name;
     this.help = help;
-    this.#aggregator = aggregator;
   }
 
   /** Sets the function that reads the values. Rejections leave the metric out. */
@@ -136,17 +121,15 @@ export class Gauge {
     this.#read = read;
   }
 
-  async points(): Promise<GaugePoint[]> {
-    try {
-      return await this.#read();
-    } catch {
-      return [];
-    }
-  }
-
   async report(): Promise<Report> {
-    const values = (await this.points()).map(({ labels = {}, value }) => ({ labels, value }));
-    return { name: this.name, help: this.help, type: 'gauge', aggregator: this.#aggregator, values };
+    let points: GaugePoint[] = [];
+    try {
+      points = await this.#read();
+    } catch {
+      // The metric is left out.
+    }
+    const values = points.map(({ labels = {}, value }) => ({ labels, value }));
+    return { name: this.name, help: this.help, type: 'gauge', aggregator: 'sum', values };
   }
 }
 
@@ -206,16 +189,14 @@ export const mailDeliverySeconds = new Histogram(
   DELIVERY_SECONDS,
   ['kind'],
 );
-export const outboxMails = new Gauge('emailauth_outbox_mails', 'Emails still to send, of all instances', 'max');
+export const outboxMails = new Gauge('emailauth_outbox_mails', 'Emails still to send, of all instances');
 export const outboxOldestSeconds = new Gauge(
   'emailauth_outbox_oldest_seconds',
   'Age of the oldest email still to send, of all instances, without those that a limit postponed; 0 when there is none',
-  'max',
 );
 export const overduePartitions = new Gauge(
   'emailauth_overdue_partitions',
   'Partitions whose rows should have been dropped hours ago, by table',
-  'max',
 );
 
 export const emailRequests = new Counter('emailauth_sign_in_requests_total', 'Requests for an email by result', ['result']);
