@@ -11,7 +11,7 @@ import {
   keysUsage,
 } from './commands/access.ts';
 import { accountGet, accountLog, accountSet, brandingGet, brandingSet } from './commands/account.ts';
-import { appsAdd, appsGet, appsList, appsLog, appsRefusals, appsRemove, appsRotateSecret, appsTest, appsUpdate } from './commands/apps.ts';
+import { appsAdd, appsGet, appsList, appsLog, appsRefusals, appsRemove, appsRotateSecret, appsUpdate } from './commands/apps.ts';
 import { adminUnlock, dbErase, dbForgetSecretKey, dbMigrate, dbPartitions, dbRotateSigningKeys } from './commands/db.ts';
 import { doctor } from './commands/doctor.ts';
 import { login, logout, token, whoami } from './commands/login.ts';
@@ -93,7 +93,7 @@ export const commands: readonly CommandSpec[] = [
   appsRotateSecret,
   appsLog,
   appsRefusals,
-  appsTest,
+
   keysList,
   keysCreate,
   keysRotate,

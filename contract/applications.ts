@@ -108,24 +108,6 @@ export const ClientRefusals = z.array(
   }),
 );
 
-export const ClientTestRequest = ClientParams.extend({
-  redirectUri: z.string().trim().min(1).max(1024),
-  scopes: z.array(z.enum(APPLICATION_SCOPES)).min(1).optional().meta({ description: 'The default is openid and email' }),
-});
-/** Results of the checks of a redirect URI, and the authorization URL that tests it in a browser. */
-export const ClientTest = z.object({
-  url: z.string().nullable().meta({ description: 'Authorization URL to open in a browser; null: the service would reject it' }),
-  checks: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      ok: z.boolean().nullable().meta({ description: 'null: not checked' }),
-      detail: z.string(),
-      fix: z.string(),
-    }),
-  ),
-});
-
 /** What an API key can do. `live`: every call of access `account`. `test`: only those that read. */
 export const ENVIRONMENTS = ['live', 'test'] as const;
 /** How long a rotated API key remains valid, in hours. */

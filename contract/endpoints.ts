@@ -89,7 +89,6 @@ export const endpoints = {
   beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account' },
   websiteEvents: { method: 'GET', path: '/api/websites/events', access: 'account' },
   websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account' },
-  verifyTestToken: { method: 'POST', path: '/api/websites/{id}/test-token', access: 'account' },
   websiteLog: { method: 'GET', path: '/api/websites/{id}/log', access: 'account' },
   websiteHistory: { method: 'GET', path: '/api/websites/{id}/stats', access: 'account' },
 
@@ -100,7 +99,6 @@ export const endpoints = {
   clientLogs: { method: 'GET', path: '/api/clients/{id}/logs', access: 'account' },
   clientRefusals: { method: 'GET', path: '/api/clients/{id}/refusals', access: 'account' },
   rotateClientSecret: { method: 'POST', path: '/api/clients/{id}/secret', access: 'account' },
-  testClient: { method: 'POST', path: '/api/clients/{id}/test', access: 'account' },
   listApiKeys: { method: 'GET', path: '/api/api-keys', access: 'person' },
   createApiKey: { method: 'POST', path: '/api/api-keys', access: 'person' },
   rotateApiKey: { method: 'POST', path: '/api/api-keys/{id}/rotate', access: 'person' },

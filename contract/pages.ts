@@ -15,7 +15,6 @@ export const pages = {
   '/': 'portal',
   '/developer': 'portal',
   '/developer-email-auth': 'portal',
-  '/developer-email-auth/live': 'portal',
   '/dashboard': 'portal',
   '/dashboard/overview': 'portal',
   '/dashboard/activity': 'portal',
@@ -36,7 +35,7 @@ export const pages = {
 } as const;
 
 /** The pages below that of a website, whose own page has its statistics. */
-export const WEBSITE_TABS = ['setup', 'log', 'visitors', 'branding', 'team', 'settings', 'test'] as const;
+export const WEBSITE_TABS = ['setup', 'log', 'visitors', 'branding', 'team', 'settings'] as const;
 export type WebsiteTab = (typeof WEBSITE_TABS)[number];
 
 /** What the paths of the pages of websites begin with. */

@@ -68,7 +68,6 @@ import {
   PublicWebsite,
   RegisterRequest,
   RegisterResponse,
-  TestTokenRequest,
   UploadResponse,
   VisitorErasure,
   Visitors,
@@ -259,12 +258,6 @@ export const routes = {
     WebsiteEvents,
   ),
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
-  verifyTestToken: route(
-    'verifyTestToken',
-    "Verify the token of a test sign-in to one of my websites, with the result that verify-token has for the website's own; once",
-    TestTokenRequest,
-    VerifyResponse,
-  ),
   websiteLog: route('websiteLog', 'What happened in the sign-ins at one of my websites, newest first, with filters', LogQuery, WebsiteLog),
   websiteHistory: route(
     'websiteHistory',
@@ -289,12 +282,6 @@ export const routes = {
     'Create a new client secret; the former one remains valid for a time',
     applications.RotateSecretRequest,
     applications.ChangedClient,
-  ),
-  testClient: route(
-    'testClient',
-    'Check a redirect URI and get an authorization URL that tests it',
-    applications.ClientTestRequest,
-    applications.ClientTest,
   ),
   listApiKeys: route('listApiKeys', 'My API keys', nothing, applications.ApiKeyList),
   createApiKey: route('createApiKey', 'Create an API key; it is shown only once', applications.ApiKeyInput, applications.NewApiKey),

@@ -30,8 +30,6 @@ export const WebsiteUpdate = WebsiteParams.extend({
   domain,
   iconUrl: iconUrl.optional().meta({ description: 'Omitted: unchanged; null: none' }),
 });
-/** The token of a sign-in whose forward_url was the page `test` of the website. */
-export const TestTokenRequest = WebsiteParams.extend({ token: z.string().min(1).max(512) });
 export const RegisterRequest = z.object({ domain, email: Email });
 
 /** The public data of a registered website. */

@@ -44,7 +44,6 @@ const READING = [
   'get_stats',
   'list_applications',
   'get_application',
-  'test_application',
   'list_api_keys',
   'list_devices',
   'list_connections',

@@ -10,7 +10,6 @@ import {
   listApiKeys,
   listApplications,
   revokeApiKey,
-  testApplication,
   updateApplication,
 } from './tools/applications.ts';
 import { checkIntegration, listFrameworks, scaffoldIntegration, searchDocs } from './tools/integration.ts';
@@ -41,7 +40,6 @@ const tools: readonly Tool[] = [
   createApplication,
   updateApplication,
   deleteApplication,
-  testApplication,
   listApiKeys,
   revokeApiKey,
   listDevices,

@@ -11,7 +11,6 @@ import { Admin, adminRoutes } from './admin/admin.ts';
 import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
 import { createApp } from './app.ts';
 import { applicationRoutes } from './applications/applications.ts';
-import { RedirectTests, redirectTestRoutes } from './applications/redirect-tests.ts';
 import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
@@ -32,7 +31,6 @@ import { openApiOf, pagesRouter, wellKnownRouter } from './pages/routes.ts';
 import { OwnPasskeys, passkeyRoutes } from './passkeys/own-passkeys.ts';
 import { type CoreParts, createSignInCore, createSignInPages, type SignInCore } from './sign-in-core.ts';
 import { signInRoutes } from './signin/routes.ts';
-import { TestSignIns, testSignInRoutes } from './signin/verify.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
 import { Status, statusRoutes, VERSION } from './status/status.ts';
@@ -110,7 +108,7 @@ type Portal = ReturnType<typeof createPortal>;
 /** What developers and the operator manage, and the status of the service. */
 function createPortal(
   { config, secretKeys, database, log, ownAddress }: Parts,
-  { applications, outbox, passkeys, requests, limits, statusStore, verifier }: SignInCore,
+  { outbox, passkeys, requests, limits, statusStore }: SignInCore,
 ) {
   const uploads = new Uploads({
     database,
@@ -143,7 +141,6 @@ function createPortal(
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats,
     websiteEvents: new WebsiteEvents({ config, database }),
-    testSignIns: new TestSignIns({ database, verifyTest: (query) => verifier.verifyTest(query) }),
     websiteLog: new WebsiteLog({ config, database }),
     accounts: new Accounts({ database, logos }),
     brandings: new WebsiteBrandings({ database, logos }),
@@ -152,7 +149,6 @@ function createPortal(
     passkeys: new OwnPasskeys({ config, database, passkeys }),
     apiKeys: new ApiKeys(database),
     connections: new Connections(database),
-    redirectTests: new RedirectTests({ config, applications, limits }),
   };
 }
 
@@ -170,7 +166,6 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
-    ...testSignInRoutes(portal.testSignIns),
     ...logRoutes(portal.websiteLog),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
@@ -179,7 +174,6 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...passkeyRoutes(core.passkeys, portal.passkeys),
     ...emailVerificationRoutes(core.emailVerification),
     ...applicationRoutes(core.applications),
-    ...redirectTestRoutes(portal.redirectTests),
     ...apiKeyRoutes(portal.apiKeys),
     ...connectionRoutes(portal.connections),
     ...languageRoutes(),

@@ -1,6 +1,4 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type HttpResponse, retryUnavailable } from './client.ts';
 import { addGrant } from './grants.ts';
@@ -212,70 +210,6 @@ describe('rejected requests', () => {
     expect((await bob.client.get(`/api/clients/${id}/refusals`)).json.code).toBe('application_not_found');
     await ann.client.delete(`/api/clients/${id}`);
     expect(await stage.query('select 1 from application_refusals where client_id = $1', [clientId])).toEqual([]);
-  });
-});
-
-describe('a test of a redirect URI', () => {
-  const run = async (id: string, redirectUri: string, more: object = {}) =>
-    (await ann.client.post(`/api/clients/${id}/test`, { redirectUri, ...more })).json as {
-      url: string | null;
-      checks: { id: string; ok: boolean | null; detail: string }[];
-    };
-  const resultOf = ({ checks }: Awaited<ReturnType<typeof run>>, id: string) => checks.find((each) => each.id === id);
-
-  test('returns an authorization URL with PKCE for a registered URI', async () => {
-    const { id, clientId } = await added({ redirectUris: ['http://localhost/callback'] });
-    const result = await run(id, 'http://localhost:1/callback');
-    expect(resultOf(result, 'redirect_uri')?.ok).toBe(true);
-    const url = new URL(result.url as string);
-    expect(url.origin + url.pathname).toBe(`${service.url}/oauth/authorize`);
-    expect(Object.fromEntries(url.searchParams)).toMatchObject({
-      client_id: clientId,
-      response_type: 'code',
-      redirect_uri: 'http://localhost:1/callback',
-      scope: 'openid email',
-      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
-      code_challenge_method: 'S256',
-    });
-    expect(resultOf(result, 'response')).toMatchObject({ ok: false, detail: expect.stringContaining('refuses the connection') });
-  });
-
-  test.each([
-    ['https://app.example/callback/', 'the slash at the end of the path'],
-    ['https://www.app.example/callback', 'the www. before the host'],
-    ['https://app.example/Callback', 'upper and lower case of the path'],
-    ['https://app.example/return', 'the path: /callback is registered'],
-    ['https://app.example:8443/callback', 'the port'],
-    ['https://app.example/callback?x=1', 'the query'],
-    ['http://app.example/callback', 'must be https'],
-    ['https://other.example/callback', 'is not registered.'],
-    ['not a URL', 'is not an absolute URL'],
-  ])('says why %s is not accepted', async (uri, reason) => {
-    const { id } = await added();
-    const result = await run(id, uri);
-    expect([result.url, resultOf(result, 'redirect_uri')]).toEqual([
-      null,
-      expect.objectContaining({ ok: false, detail: expect.stringContaining(reason) }),
-    ]);
-  });
-
-  test('reports the response of the application, what is switched off, and scopes that are not allowed', async () => {
-    const website = createServer((request, response) => response.writeHead(request.url === '/callback' ? 400 : 404).end());
-    await new Promise<void>((resolve) => website.listen(0, '127.0.0.1', resolve));
-    try {
-      const origin = `http://localhost:${(website.address() as AddressInfo).port}`;
-      const [there, nowhere] = [`${origin}/callback`, `${origin}/nowhere`];
-      const { id } = await added({ redirectUris: [there, nowhere] });
-      expect(resultOf(await run(id, nowhere), 'response')).toMatchObject({ ok: false, detail: expect.stringContaining('404') });
-      expect(resultOf(await run(id, there), 'response')).toMatchObject({ ok: true, detail: expect.stringContaining('400') });
-      const denied = await run(id, there, { scopes: ['openid', 'stats:read'] });
-      expect([denied.url, resultOf(denied, 'scopes')?.ok]).toEqual([null, false]);
-      await change(id, { redirectUris: [there], isActive: false });
-      const off = await run(id, there);
-      expect([off.url, resultOf(off, 'application')?.ok, resultOf(off, 'response')]).toEqual([null, false, undefined]);
-    } finally {
-      website.close();
-    }
   });
 });
 

@@ -10,7 +10,6 @@ export const paths = {
   link: '/auth/link',
   developer: '/developer',
   websites: '/developer-email-auth',
-  live: '/developer-email-auth/live',
   dashboard: '/dashboard',
   overview: '/dashboard/overview',
   activity: '/dashboard/activity',
@@ -47,9 +46,6 @@ export const websitePattern = `${websitesFolder}:domain/:tab?`;
 
 /** Returns the path of a website's page, or of one of its tabs. */
 export const websitePath = (domain: string, tab?: WebsiteTab) => `${websitesFolder}${encodeURIComponent(domain)}${tab ? `/${tab}` : ''}`;
-
-/** Returns the path of the page with the events of a website. */
-export const livePath = (domain: string) => `${paths.live}?domain=${encodeURIComponent(domain)}`;
 
 /** Returns the path of the page after a registration, whose steps are filled in with the domain. */
 export const registeredPath = (domain: string) => `${paths.registered}?domain=${encodeURIComponent(domain)}`;

@@ -14,7 +14,6 @@ const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./f
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
 const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
 const Invitations = page(() => import('./features/websites/invitations.tsx'), 'Invitations');
-const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
 const OverviewPage = page<'OverviewPage'>(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
 const ActivityPage = page<'ActivityPage'>(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
@@ -51,7 +50,6 @@ const needs: Record<string, Needs> = {
   [paths.landing]: { chunks: [LandingPage] },
   [paths.developer]: { chunks: [DeveloperPage, TokenLogin] },
   [paths.websites]: { chunks: [WebsitesPage], data: (queries, query) => queries.prefetchQuery(websitesQuery(listStateOf(query))) },
-  [paths.live]: { chunks: [LivePage] },
   [paths.profile]: { chunks: [ProfilePage, Devices] },
   [paths.dashboard]: { chunks: [OverviewPage], data: overviewData },
   [paths.activity]: { chunks: [ActivityPage] },
@@ -108,7 +106,6 @@ export function Routes() {
           </WithInvitations>
         }
       />
-      <PortalRoute path={paths.live} page={<LivePage />} />
       <PortalRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
       <PortalRoute path={paths.dashboard} page={<OverviewPage />} />
       <PortalRoute path={websitePattern} page={<WebsitePage notFound={<NotFoundPage />} />} />

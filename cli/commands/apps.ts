@@ -217,25 +217,3 @@ export const appsRefusals: CommandSpec = {
     return EXIT.ok;
   },
 };
-
-export const appsTest: CommandSpec = {
-  usage: 'apps test <app> [redirect-uri]',
-  needs: 'sign-in',
-  group: 'Account',
-  summary: 'check a redirect URI of an application and print the address that tests it in a browser',
-  about: 'Without a redirect URI the first one of the application is tested. The code of the test sign-in cannot be exchanged.',
-  examples: ['apps test Notes', 'apps test Notes https://notes.example/callback --json'],
-  json: '{url,checks:[{id,name,ok,detail,fix}]}',
-  exits: { 10: 'the redirect URI cannot be used' },
-  async run({ terminal, signedIn }, [given = '', redirectUri]) {
-    const { client } = await signedIn();
-    const { id, redirectUris } = await requireApp(client, given);
-    const { url, checks } = await client.testClient({ id, redirectUri: redirectUri ?? redirectUris[0] });
-    const lines = checks.map(({ name, ok, detail, fix }) => {
-      const sign = ok ? terminal.style('green', '✓') : ok === null ? terminal.style('dim', '-') : terminal.style('red', '✗');
-      return `${sign} ${name}: ${detail}${fix ? `\n  ${fix}` : ''}`;
-    });
-    terminal.result({ url, checks }, [...lines, ...(url ? ['', url] : [])].join('\n'));
-    return checks.some(({ ok }) => ok === false) ? EXIT.negative : EXIT.ok;
-  },
-};

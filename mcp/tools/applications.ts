@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiKey, Client, ClientInput, ClientLogs, ClientRefusals, ClientTest, ClientUpdate } from '../../contract/applications.ts';
+import { ApiKey, Client, ClientInput, ClientLogs, ClientRefusals, ClientUpdate } from '../../contract/applications.ts';
 import type { Client as ApiClient } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
@@ -167,39 +167,6 @@ export const deleteApplication = defineTool({
     return { clientId, deleted: true as const };
   },
   text: ({ clientId }) => `The application ${clientId} is deleted. No one can sign in through it.`,
-});
-
-export const testApplication = defineTool({
-  name: 'test_application',
-  title: 'Test a redirect URI',
-  description:
-    'Checks whether an application of the signed-in account can use a redirect URI: that it is registered exactly, what it differs in if not, and that something responds there; and returns an authorization URL that the person opens in a browser to test it. Call it when a library reports that a redirect URI does not match, or before a first sign-in.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-  input: z.strictObject({
-    clientId: ClientId,
-    redirectUri: z
-      .string()
-      .trim()
-      .min(1)
-      .max(1024)
-      .describe('The redirect_uri as the library sends it; unset: the first registered one')
-      .optional(),
-  }),
-  output: z.object({
-    url: ClientTest.shape.url.describe('Authorization URL for a browser; null: the service would reject it'),
-    checks: ClientTest.shape.checks,
-  }),
-  async run({ clientId, redirectUri }, { client }, signal) {
-    const { id, redirectUris } = await requireApplication(client, clientId, signal);
-    return client.testClient({ id, redirectUri: redirectUri ?? redirectUris[0] }, { signal });
-  },
-  text: ({ url, checks }) =>
-    [
-      ...checks.map(({ name, ok, detail, fix }) =>
-        `${name}: ${ok ? 'ok' : ok === null ? 'not checked' : 'failed'}. ${detail} ${fix}`.trim(),
-      ),
-      ...(url ? [`The person can test it at ${url}`] : []),
-    ].join('\n'),
 });
 
 // No tool creates or rotates a key: its secret would become part of the conversation. docs/decisions/0017-api-keys-and-assistants.md

@@ -43,10 +43,6 @@ const needs: Record<string, Needs> = {
     sources: ['features/websites/websites-page.tsx', 'features/websites/invitations.tsx'],
     ownData: [WEBSITES, INVITATIONS],
   },
-  '/developer-email-auth/live': {
-    sources: ['features/websites/live-page.tsx'],
-    ownData: ['/api/websites/search?q=&limit=6', '/api/clients', '/api/api-keys'],
-  },
   '/dashboard': OVERVIEW,
   // It redirects to the dashboard.
   '/dashboard/overview': OVERVIEW,

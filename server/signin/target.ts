@@ -11,10 +11,7 @@ import type { Conditions, readConditions } from './methods.ts';
 // Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).
 const MAX_URL_LENGTH = 2048;
 
-/**
- * Where a sign-in leads: a registered website, or the portal. `audience`: what the token is for, the host as in audienceOf or a test of the
- * website.
- */
+/** Where a sign-in leads: a registered website, or the portal. `audience`: what the token is for, the host as in audienceOf. */
 type Target = { kind: 'portal'; forwardUrl: string } | { kind: 'site'; domain: string; host: string; audience: string; forwardUrl: string };
 
 /** What the pages show of a website once its domain is proven. Until then, anyone may have registered it. */
@@ -54,8 +51,6 @@ type Parts = { publicUrl: string; local: boolean; core: Database['core']; events
 /** Where forward_urls lead. */
 export class Targets {
   readonly portalHome: string;
-  /** What the addresses of websites' pages in the portal begin with. */
-  readonly #websitePages: string;
   readonly #local: boolean;
   readonly #core: Database['core'];
   readonly #events: Pick<EventRecorder, 'record'>;
@@ -63,7 +58,6 @@ export class Targets {
   /** @param parts.local local mode: a forward_url may lead to this machine */
   constructor({ publicUrl, local, core, events }: Parts) {
     this.portalHome = `${publicUrl}/developer`;
-    this.#websitePages = `${publicUrl}/dashboard/websites/`;
     this.#local = local;
     this.#core = core;
     this.#events = events;
@@ -75,19 +69,10 @@ export class Targets {
    */
   of(forwardUrl: string | undefined): Target {
     if (forwardUrl === undefined || forwardUrl === this.portalHome) return { kind: 'portal', forwardUrl: this.portalHome };
-    const tested = this.#testedDomain(forwardUrl);
-    if (tested) return { kind: 'site', domain: tested, host: tested, audience: testAudience(tested), forwardUrl };
     const { host } = this.#read(forwardUrl);
     const domain = registrableOf(host);
     if (!domain) throw badForwardUrl('not_domain');
     return { kind: 'site', domain, host, audience: audienceOf(host), forwardUrl };
-  }
-
-  /** Returns the domain of which a forward_url is the page for test sign-ins, or null. */
-  #testedDomain(forwardUrl: string): string | null {
-    if (!forwardUrl.startsWith(this.#websitePages) || forwardUrl.length > MAX_URL_LENGTH) return null;
-    const [domain, page, ...rest] = forwardUrl.slice(this.#websitePages.length).split('/');
-    return page === 'test' && rest.length === 0 && domain !== LOCALHOST && registrableOf(domain) === domain ? domain : null;
   }
 
   /** Returns what the sign-in page shows for the forward_url and the conditions in its address. Never throws for bad ones. */
@@ -279,12 +264,3 @@ export function isRedirectOf(client: OAuthClient, redirectUri: string): boolean 
 }
 
 const isPort = (text: string) => Number(text) > 0 && Number(text) < 65_536;
-
-/** A space is in no host name, so that no website can name this audience. */
-const PREFIX = 'test ';
-
-/** Returns what the token of a test sign-in is for, in the column of its host: the website's page in the portal, and not the website. */
-export const testAudience = (domain: string): string => PREFIX + domain;
-
-/** Returns the SQL condition that a token is of a test sign-in. @param host the column, as SQL */
-export const isTestAudience = (host: string): string => `starts_with(${host}, '${PREFIX}')`;

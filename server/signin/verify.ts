@@ -1,18 +1,17 @@
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
+import type { Output } from '../../contract/routes.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
-import { type Account, type Caller, type Served, serve } from '../http/invoke.ts';
+import type { Caller } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { tokenVerifications } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
-import { findManaged, managedBy } from '../websites/managers.ts';
+import { managedBy } from '../websites/managers.ts';
 import { sameRegistration } from './attempts.ts';
 import { methodOf, type ReportedMethod } from './methods.ts';
-import { isTestAudience, testAudience } from './target.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
 type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
@@ -33,9 +32,6 @@ const PROVEN_AT = `coalesce(t.proven_at, t.expires_at - interval '${TOKEN_SECOND
 /** PROVEN_AT as a response has it, written by PostgreSQL: no session setting can make it unreadable once the token is used up. */
 const AT = `to_char(${PROVEN_AT} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The host of a token of a website; null for a token of a test sign-in, which is valid only where the test is named. */
-const WEBSITE_HOST = `case when not ${isTestAudience('t.host')} then t.host end`;
-
 /**
  * Uses up tokens. One array per column: $1 hashes, $2 hosts of the calling websites (null: not given), $3 hashed Idempotency-Keys.
  * A token that is valid expires within TOKEN_SECONDS, so only the one or two partitions of that time are searched.
@@ -44,7 +40,7 @@ const USE = `
 with used as (
   update tokens t set used_at = now(), idempotency_key = g.idempotency_key
   from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
-  where t.hash = g.hash and t.hash = any($1) and t.used_at is null and t.expires_at > now() and t.expires_at <= now() + interval '${TOKEN_SECONDS} seconds' and t.host = coalesce(g.host, ${WEBSITE_HOST})
+  where t.hash = g.hash and t.hash = any($1) and t.used_at is null and t.expires_at > now() and t.expires_at <= now() + interval '${TOKEN_SECONDS} seconds' and t.host = coalesce(g.host, t.host)
     and ${SAME_REGISTRATION}
   returning g.n, t.email, t.domain, t.host, t.method, ${AT} as at
 ),
@@ -59,11 +55,11 @@ select n::integer, email, host, method, at from used`;
  */
 const REFUSAL = `
 select t.host, t.domain, t.method, ${AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
-  case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, ${WEBSITE_HOST})
+  case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, t.host)
     then t.email end as email,
   case
     when t.hash is null or t.host is null then 'unknown'
-    when t.host <> g.host or ${WEBSITE_HOST} is null and g.host is null then 'other_domain'
+    when t.host <> g.host then 'other_domain'
     when t.used_at is null and t.expires_at <= now() then 'expired'
     when t.used_at is null and (${SAME_REGISTRATION}) is not true then 'unknown'
     else 'used' end as reason
@@ -112,7 +108,8 @@ export class TokenVerifier {
     const result = await this.#verify(token, domain, header('idempotency-key'), owner);
     if (result.valid) {
       VALID.value += 1;
-      return answerOf(result, result.host);
+      const { email, host, method, at } = result;
+      return { email, valid: true, domain: host, method, at };
     }
     tokenVerifications.count(result.reason);
     const recorded = this.#recordRefusal(result, domain);
@@ -120,13 +117,6 @@ export class TokenVerifier {
     limits.refuseBlocked('failed_verify', clientAddress);
     await Promise.all([limits.hit('failed_verify', clientAddress), recorded]);
     return { email: null, valid: false, reason: result.reason };
-  }
-
-  /** Returns whom the token of a test sign-in identifies, once, as `verify` would tell the website. */
-  async verifyTest({ token, domain }: { token: string; domain: string }): Promise<Output<'verifyToken'>> {
-    const verification = { hash: digest(token), host: testAudience(domain), idempotencyKey: null };
-    const result = (await this.#use(verification)) ?? (await this.#refusal(verification));
-    return result.valid ? answerOf(result, domain) : { email: null, valid: false, reason: result.reason };
   }
 
   async #verify(token: string, domain: string | undefined, idempotencyKey: string | undefined, owner: string | undefined): Promise<Result> {
@@ -169,11 +159,6 @@ export class TokenVerifier {
   }
 }
 
-/** Returns what a website learns of a sign-in. */
-function answerOf({ email, method, at }: Valid, domain: string): Output<'verifyToken'> {
-  return { email, valid: true, domain, method, at };
-}
-
 /** Returns the audience of a host name; an empty text, which no token is for, when it is not a host name. */
 function audienceOfCaller(domain: string): string {
   const name = domain.toLowerCase();
@@ -213,30 +198,4 @@ async function refusalsOf(core: Database['core'], verifications: Verification[])
       ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
       : { valid: true, email, host, method: methodOf(method), at },
   );
-}
-
-type TestParts = {
-  database: Pick<Database, 'orm'>;
-  verifyTest(query: { token: string; domain: string }): Promise<Output<'verifyToken'>>;
-};
-
-/** Sign-ins by which those who manage a website test it: their token comes back to the portal instead of the website. */
-export class TestSignIns {
-  readonly #parts: TestParts;
-
-  constructor(parts: TestParts) {
-    this.#parts = parts;
-  }
-
-  /** Returns what verify-token would tell the website, once for each token. @throws Fault website_not_found */
-  async verify({ email }: Account, { id, token }: Parsed<'verifyTestToken'>): Promise<Output<'verifyTestToken'>> {
-    const { database, verifyTest } = this.#parts;
-    const { website } = await findManaged(await database.orm(), email, id);
-    return verifyTest({ token, domain: website.domain });
-  }
-}
-
-/** Binds the call that verifies the token of a test sign-in. */
-export function testSignInRoutes(tests: TestSignIns): Served[] {
-  return [serve('verifyTestToken', (input, { account }) => tests.verify(account, input))];
 }

@@ -40,14 +40,13 @@ const allPaths = [
   '/passkeys',
   '/developer',
   '/developer-email-auth',
-  '/developer-email-auth/live',
   '/dashboard',
   '/dashboard/activity',
   '/dashboard/analytics',
   '/dashboard/auth',
   '/dashboard/settings',
   `/dashboard/websites/${domain}`,
-  ...['log', 'visitors', 'team', 'branding', 'settings', 'test'].map((tab) => `/dashboard/websites/${domain}/${tab}`),
+  ...['log', 'visitors', 'team', 'branding', 'settings'].map((tab) => `/dashboard/websites/${domain}/${tab}`),
   '/profile',
 ];
 

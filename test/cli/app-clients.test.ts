@@ -91,8 +91,8 @@ describe('apps rotate-secret', () => {
   });
 });
 
-describe('apps refusals and test', () => {
-  test('print rejected requests with what to change, without control characters', async () => {
+describe('apps refusals', () => {
+  test('prints rejected requests with what to change, without control characters', async () => {
     const { name, clientId } = await added();
     expect((await home.run(['apps', 'refusals', name])).stderr).toContain('No request');
     const description = 'requested scope is not allowed \u001b[31m';
@@ -105,15 +105,6 @@ describe('apps refusals and test', () => {
     expect(ran.stdout).not.toContain('\u001b[31m');
     const [refusal] = (await home.run(['apps', 'refusals', name, '--json'])).json();
     expect(Object.keys(refusal)).toEqual(['id', 'createdAt', 'error', 'description', 'remedy']);
-  });
-
-  test('exit with 10 for a redirect URI that cannot be used, and print the address that tests one', async () => {
-    const { name } = await added({ redirectUris: ['http://localhost/callback'] });
-    const bad = await home.run(['apps', 'test', name, 'http://localhost/callback/']);
-    expect([bad.exitCode, bad.stdout]).toEqual([10, expect.stringContaining('the slash at the end of the path')]);
-    const tested = (await home.run(['apps', 'test', name, '--json'])).json();
-    expect(tested.url).toContain('/oauth/authorize?');
-    expect(tested.checks.map(({ id }: { id: string }) => id)).toEqual(['application', 'redirect_uri', 'scopes', 'response']);
   });
 });
 

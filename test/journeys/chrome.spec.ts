@@ -239,7 +239,6 @@ describe('the menus', () => {
   test.each([
     ['/developer', 'Developer Portal', 'Developer Home'],
     ['/developer-email-auth', 'Email Authentication Service', 'Websites'],
-    ['/developer-email-auth/live', 'Live Sign-ins', 'Live Sign-ins'],
     ['/dashboard', 'Overview', 'Overview'],
     ['/dashboard/activity', 'Activity', 'Activity'],
     ['/dashboard/auth', 'Authentication', 'Authentication'],
@@ -252,7 +251,6 @@ describe('the menus', () => {
       'Websites',
       'Overview',
       'Authentication',
-      'Live Sign-ins',
       'Activity',
       'Settings',
       'AnalyticsSoon',

@@ -92,7 +92,6 @@ export function websiteStops(at: StopAt, live: StopAt): Stop[] {
     }),
     at('developer', of(full, '/team'), 'website-team', 'Team', (page) => page.getByText('Invitation expired').waitFor()),
     at('developer', of(full, '/settings'), 'website-settings', full, (page) => page.getByText('Danger zone').waitFor()),
-    at('developer', of(full, '/test'), 'website-test', full),
     at('developer', of(empty), 'website-statistics-empty', empty),
     live('developer', of(empty, '/log'), 'website-log-empty', 'No sign-ins yet'),
     at('developer', of(empty, '/visitors'), 'website-visitors-empty', empty),

@@ -99,10 +99,8 @@ describe('an icon', () => {
 
     // Others could register the domain and show the icon of its owner.
     await scene.stage.query('update websites set proven_at = now() where domain = $1', [domain]);
-    await act(domain, 'Test sign-in');
-    const tab = page.context().waitForEvent('page');
-    await dialog.getByRole('link', { name: /Open sign-in page/ }).click();
-    const visit = await tab;
+    const visit = await page.context().newPage();
+    await visit.goto(`${scene.service.url}/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}`);
     await heading(visit, 'Welcome');
     await visit.getByText(domain, { exact: true }).waitFor();
     await expect.poll(() => pictureIn(visit.locator('main'))).toBe(40);
@@ -220,35 +218,6 @@ test('a form that the service rejects keeps its input and works by keyboard', as
   await expect.poll(() => hasFocus(page.getByRole('button', { name: `Edit ${mine}` }))).toBe(true);
 });
 
-test('the test of a sign-in accepts only URLs of the website, has languages, and copies the link', async () => {
-  const domain = freshDomain();
-  await add(domain);
-  await act(domain, 'Test sign-in');
-  const field = dialog.getByLabel('Return to (forward_url)');
-  await expect.poll(() => field.inputValue()).toBe(`https://${domain}/`);
-  await field.fill('https://other.example/');
-  await dialog.getByText(`The address must be on ${domain} or a subdomain of it.`).waitFor();
-  await button('Open sign-in page').click();
-  await expect.poll(() => hasFocus(field)).toBe(true);
-  await field.fill(`https://www.${domain}/welcome`);
-  await dialog.getByLabel('Language').selectOption('lt');
-  await button('Copy Sign-in URL').click();
-  await said('Copied to clipboard');
-  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('language=lt');
-  const copied = String(await page.evaluate('navigator.clipboard.readText()'));
-  expect(copied).toBe(`${scene.service.url}/auth?${new URLSearchParams({ forward_url: `https://www.${domain}/welcome`, language: 'lt' })}`);
-  const tab = page.context().waitForEvent('page');
-  await dialog.getByRole('link', { name: /Open sign-in page/ }).click();
-  const visit = await tab;
-  await visit.waitForURL(copied);
-  await visit.getByText(`www.${domain}`, { exact: true }).waitFor();
-  expect(await visit.locator('html').getAttribute('lang')).toBe('lt');
-  await visit.close();
-  await dialog.getByRole('link', { name: /three steps/ }).click();
-  await page.waitForURL(`**/dashboard/websites/${domain}/setup`);
-  await heading(page, domain);
-});
-
 test('a website is an OpenID Connect client: its dialog copies issuer and client ID', async () => {
   const domain = freshDomain();
   await add(domain);
@@ -278,7 +247,7 @@ test('domain verification copies the record, reports the check and shows the bad
   await said('Domain verified', page);
   await row(domain).getByText('Verified').waitFor();
   await moreButton(domain).click();
-  await page.getByRole('menuitem', { name: 'Test sign-in' }).waitFor();
+  await page.getByRole('menuitem', { name: 'OpenID Connect' }).waitFor();
   expect(await page.getByRole('menuitem', { name: 'Verify' }).count()).toBe(0);
 });
 

@@ -59,7 +59,6 @@ const examples: Record<string, Example> = {
     const { clientId, name } = await ownApplication(scene);
     return { clientId, confirmName: name };
   },
-  test_application: async (scene) => ({ clientId: (await ownApplication(scene)).clientId }),
   list_api_keys: () => ({}),
   revoke_api_key: async ({ owner }) => {
     const { keyId, name } = (await owner.client.post('/api/api-keys', { name: 'Script', environment: 'live' })).json;

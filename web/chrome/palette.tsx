@@ -194,7 +194,6 @@ const portalPages: Page[] = [
   { href: paths.websites, label: 'Websites', keywords: ['my', 'email', 'auth', 'service', 'domains'] },
   { href: paths.dashboard, label: 'Overview', keywords: ['dashboard', 'figures', 'statistics'] },
   { href: paths.applications, label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
-  { href: paths.live, label: 'Live Sign-ins', keywords: ['tail', 'log', 'events', 'debug'] },
   { href: paths.activity, label: 'Activity', keywords: ['audit', 'log', 'history'] },
   { href: paths.settings, label: 'Settings', keywords: ['name', 'organization', 'branding'] },
   { href: paths.profile, label: 'Profile', keywords: ['account', 'devices'] },

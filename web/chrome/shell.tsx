@@ -79,7 +79,6 @@ const pages = [
   { href: paths.websites, label: 'Websites', below: websitesFolder },
   { href: paths.dashboard, label: 'Overview' },
   { href: paths.applications, label: 'Authentication' },
-  { href: paths.live, label: 'Live Sign-ins' },
   { href: paths.activity, label: 'Activity' },
   { href: paths.settings, label: 'Settings' },
   { href: paths.analytics, label: 'Analytics', soon: true },

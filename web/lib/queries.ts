@@ -84,10 +84,7 @@ const DELAY_MS = 120;
 const MIN_DOCS_QUERY = 3;
 const SEARCH_STALE_MS = 60_000;
 
-/**
- * Loads the websites whose domain contains a text, the newest for an empty one. The service searches: an account may have thousands.
- * @returns `total`: how many there are, with those that are not loaded
- */
+/** Loads the websites whose domain contains a text, the newest for an empty one. The service searches: an account may have thousands. */
 export function useFoundWebsites(text: string, enabled: boolean) {
   const q = useDelayed(text.trim(), DELAY_MS);
   const found = useQuery({
@@ -100,7 +97,7 @@ export function useFoundWebsites(text: string, enabled: boolean) {
   // While a search runs, the list is the one before.
   const typed = text.trim().toLowerCase();
   const websites = (found.data?.websites ?? []).filter(({ domain, displayDomain }) => `${displayDomain} ${domain}`.includes(typed));
-  return { websites, total: found.data?.total, error: found.error, isSearching: found.isFetching || text.trim() !== q };
+  return { websites, isSearching: found.isFetching || text.trim() !== q };
 }
 
 /** Loads the sections of the documentation that match a text. */
@@ -124,7 +121,7 @@ export function useOwnClients(enabled: boolean) {
     enabled,
     staleTime: SEARCH_STALE_MS,
   });
-  return { applications: applications.data ?? [], apiKeys: apiKeys.data ?? [], isLoading: applications.isLoading };
+  return { applications: applications.data ?? [], apiKeys: apiKeys.data ?? [] };
 }
 
 /** Returns a value once it has stayed the same for a time, so that not every key of an input starts a request. */

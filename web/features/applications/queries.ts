@@ -5,7 +5,6 @@ import { api } from '../../lib/api.ts';
 export type Application = Output<'listClients'>[number];
 export type LogEntry = Output<'clientLogs'>[number] | Output<'clientRefusals'>[number];
 export type ApplicationInput = Omit<Input<'updateClient'>, 'id'>;
-export type ApplicationTest = Output<'testClient'>;
 export type SecretGraceHours = NonNullable<Input<'rotateClientSecret'>['graceHours']>;
 export type ApiKey = Output<'listApiKeys'>[number];
 export type NewApiKey = Output<'createApiKey'>;
@@ -35,10 +34,6 @@ export function useRotateSecret(id: string) {
     onSuccess,
   });
 }
-
-/** Checks a redirect URI. */
-export const useTestApplication = (id: string) =>
-  useMutation({ mutationFn: (redirectUri: string): Promise<ApplicationTest> => api.testClient({ id, redirectUri }) });
 
 /** Deletes an application. */
 export function useDeleteApplication() {

@@ -8,16 +8,15 @@ import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 
 export type LiveEvent = Output<'websiteEvents'>['events'][number];
 
-/** The newest events that are shown, and how far back the first ones are. */
+/** The newest events that are shown. */
 const MAX_SHOWN = 500;
-const SINCE_SECONDS = 3600;
 /** Between two calls of which the first one returned at once without events, and after failures. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 15_000;
 
 type Live = {
-  /** Oldest first; undefined: not loaded yet. */
-  events: LiveEvent[] | undefined;
+  /** Oldest first. */
+  events: LiveEvent[];
   cursor: string | undefined;
   /** Why the last call failed. It is tried again, except after a 4xx response other than 429. */
   error: unknown;
@@ -25,38 +24,39 @@ type Live = {
 
 /**
  * Follows the events of a website. While paused it keeps its place, so that it continues without a gap.
- * @param domain undefined: of all websites. Another one needs another key of the component
- * @param start the cursor to begin at; undefined: with the events of the last hour
+ * @param start the cursor to begin at; undefined: not known yet
  */
-export function useLiveEvents(domain: string | undefined, paused: boolean, start?: string): Live {
-  const [live, setLive] = useState<Live>({ events: undefined, cursor: undefined, error: null });
+export function useLiveEvents(domain: string, paused: boolean, start: string | undefined): Live {
+  const [live, setLive] = useState<Live>({ events: [], cursor: undefined, error: null });
   const refreshUser = useRefreshUser();
+  const hasStart = start !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the loop itself moves the cursor
   useEffect(() => {
-    if (paused) return;
+    const from = live.cursor ?? start;
+    if (paused || from === undefined) return;
     const stop = new AbortController();
-    void follow(domain, live.cursor ?? start, stop.signal, {
+    void follow(domain, from, stop.signal, {
       onPage: ({ events, cursor }) =>
-        setLive((before) => ({ events: [...(before.events ?? []), ...events].slice(-MAX_SHOWN), cursor, error: null })),
+        setLive((before) => ({ events: [...before.events, ...events].slice(-MAX_SHOWN), cursor, error: null })),
       onError: (error) => {
         setLive((before) => ({ ...before, error }));
         if (error instanceof ApiError && error.code === 'sign_in_needed') void refreshUser();
       },
     });
     return () => stop.abort();
-  }, [domain, paused]);
+  }, [domain, paused, hasStart]);
   return live;
 }
 
 type Handlers = { onPage(page: Output<'websiteEvents'>): void; onError(error: unknown): void };
 
 /** Calls `onPage` for each page of events until the signal aborts, or the caller may not see them. */
-async function follow(domain: string | undefined, from: string | undefined, signal: AbortSignal, { onPage, onError }: Handlers) {
+async function follow(domain: string, from: string, signal: AbortSignal, { onPage, onError }: Handlers) {
   let [after, failures, wait] = [from, 0, 0];
   while (!signal.aborted) {
     const start = Date.now();
     try {
-      const page = await api.websiteEvents({ domain, after, since: SINCE_SECONDS, wait }, { signal });
+      const page = await api.websiteEvents({ domain, after, wait }, { signal });
       if (signal.aborted) return;
       onPage(page);
       failures = 0;
@@ -89,10 +89,9 @@ const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
 
 /** One step of a sign-in, with what to do about it. */
-export function EventRow({ event, withDomain }: { event: LiveEvent; withDomain: boolean }) {
-  const { at, level, text, count, email, name, fix } = event;
+export function EventRow({ event }: { event: LiveEvent }) {
+  const { at, level, text, count, email, fix } = event;
   const time = Date.parse(at);
-  const who = [email, withDomain && name].filter(Boolean).join(' · ');
   return (
     <li className="grid gap-x-4 gap-y-0.5 px-4 py-3 sm:grid-cols-[4.5rem_1fr] sm:px-5">
       <time dateTime={at} title={exact.format(time)} className="text-sm leading-6 text-muted tabular-nums">
@@ -112,7 +111,7 @@ export function EventRow({ event, withDomain }: { event: LiveEvent; withDomain: 
               <span className="font-medium">Fix:</span> {withCode(fix)}
             </p>
           )}
-          {who && <p className="text-[0.8125rem] leading-5 text-muted wrap-anywhere">{who}</p>}
+          {email && <p className="text-[0.8125rem] leading-5 text-muted wrap-anywhere">{email}</p>}
         </div>
       </div>
     </li>

@@ -1,12 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { Link } from 'wouter';
 import { MAX_LOG_DAYS, MAX_LOG_EXPORT } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { downloadCsv } from '../../lib/save-file.ts';
-import { websitePath } from '../../paths.ts';
-import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
+import { Button, Spinner } from '../../ui/button.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
@@ -48,14 +46,14 @@ function LogRows({ website, filters }: { website: Website; filters: LogFilters }
         </div>
       </div>
       {!log.isLoaded && !log.error && <RowsLoading what="the log" rows={6} />}
-      {isEmpty && <NothingFound domain={website.domain} isFiltered={Object.keys(parametersOf(filters)).length > 0} />}
+      {isEmpty && <NothingFound isFiltered={Object.keys(parametersOf(filters)).length > 0} />}
       {later.length + log.events.length > 0 && (
         <div className="rounded-panel border border-line bg-panel">
           {/* Screen readers read new rows when they are idle, and not the earlier ones that are loaded. */}
           <div role="log" aria-label="New steps">
             <ol className="divide-y divide-line">
               {later.map((event) => (
-                <EventRow key={event.id} event={event} withDomain={false} />
+                <EventRow key={event.id} event={event} />
               ))}
             </ol>
           </div>
@@ -64,7 +62,7 @@ function LogRows({ website, filters }: { website: Website; filters: LogFilters }
             className={later.length > 0 ? 'divide-y divide-line border-t border-line' : 'divide-y divide-line'}
           >
             {log.events.map((event) => (
-              <EventRow key={event.id} event={event} withDomain={false} />
+              <EventRow key={event.id} event={event} />
             ))}
           </ol>
         </div>
@@ -108,18 +106,14 @@ function LogEnd({ log }: { log: ReturnType<typeof useLog> }) {
 
 const moment = (time: string) => new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
-function NothingFound({ domain, isFiltered }: { domain: string; isFiltered: boolean }) {
+function NothingFound({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered)
     return <Empty title="No steps found" text="No step of a sign-in matches these filters. Another status or a longer period may." />;
   return (
     <Empty
       title="No sign-ins yet"
-      text="Sign in to your website as a visitor would: each step appears here, with what to change if it fails."
-    >
-      <ButtonLink as={Link} href={`${websitePath(domain, 'settings')}#test`} variant="secondary">
-        Test sign-in
-      </ButtonLink>
-    </Empty>
+      text="Open the sign-in page and sign in as a visitor would: each step appears here, with what to change if it fails."
+    />
   );
 }
 
@@ -205,7 +199,7 @@ function useLog({ id }: Website, filters: LogFilters) {
 
 /** Follows the events after those of `useLog` that pass the filters, newest first. @param latest undefined: not known yet */
 function useLaterEvents({ domain }: Website, filters: LogFilters, latest: string | undefined, paused: boolean) {
-  const { events = [], error } = useLiveEvents(domain, paused || latest === undefined, latest);
+  const { events, error } = useLiveEvents(domain, paused, latest);
   return { later: events.filter((event) => passes(event, filters)).reverse(), error };
 }
 

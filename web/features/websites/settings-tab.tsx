@@ -1,25 +1,21 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { paths, websitePath } from '../../paths.ts';
-import { Button, ButtonLink } from '../../ui/button.tsx';
-import { CheckIcon, OpenIcon } from '../../ui/icons.tsx';
-import { Disclosure } from '../../ui/panels.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CheckIcon } from '../../ui/icons.tsx';
 import { SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { DeleteDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
-import { type TabProps, testSignInUrl, useSaveWebsite, type Website } from './website.ts';
-import { OpenIdOfWebsite, Proof, TryForm } from './website-actions.tsx';
+import { type TabProps, useSaveWebsite, type Website } from './website.ts';
+import { OpenIdOfWebsite, Proof } from './website-actions.tsx';
 
-/** What can be changed of a website, and a test of it. */
+/** What can be changed of a website. */
 export function SettingsTab({ website }: TabProps) {
   useScrollToHash();
   const { domain, displayDomain } = website;
   return (
     <div className="grid max-w-3xl gap-12">
-      <Section id="test" title="Test sign-in" text="Sign in to your own website, as a visitor would.">
-        <TestSignIn website={website} />
-      </Section>
       <Section
         id="proof"
         title="Verification"
@@ -63,30 +59,6 @@ function Section({ id, title, text, children }: { id: string; title: string; tex
       </div>
       {children}
     </section>
-  );
-}
-
-function TestSignIn({ website }: { website: Website }) {
-  const field = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <div className="grid justify-items-start gap-3">
-        <p className="text-[0.9375rem] leading-6">
-          The token comes back to this portal, which shows it and verifies it as your server would. Your website does not accept such a
-          token.
-        </p>
-        <ButtonLink href={testSignInUrl(location.origin, website.domain, 'en')} target="_blank" rel="noopener">
-          Start a test sign-in
-          <OpenIcon />
-          <span className="sr-only">(in a new tab)</span>
-        </ButtonLink>
-      </div>
-      <Disclosure summary="Test with your own callback">
-        <div className="p-4">
-          <TryForm website={website} field={field} />
-        </div>
-      </Disclosure>
-    </>
   );
 }
 

@@ -5,7 +5,6 @@ import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { durationOf } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
-import { ButtonLink } from '../../ui/button.tsx';
 import { DayBars } from '../../ui/day-bars.tsx';
 import type { Series } from '../../ui/day-bars-chart.tsx';
 import { Periods } from '../../ui/filters.tsx';
@@ -32,11 +31,7 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
         <Empty
           title={`No sign-ins in the last ${days} days`}
           text="Each sign-in is counted here from the request of the email to the token that your server verifies."
-        >
-          <ButtonLink as={Link} href={`${websitePath(domain, 'settings')}#test`} variant="secondary">
-            Test sign-in
-          </ButtonLink>
-        </Empty>
+        />
       )}
       {data && !isEmpty(data) && (
         <div className="grid grid-cols-1 gap-10">

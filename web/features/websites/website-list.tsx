@@ -1,10 +1,10 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
 import { errorText } from '../../lib/api.ts';
 import { dayOf, durationOf } from '../../lib/dates.ts';
 import { type ListState, listPath, PAGE_SIZE, sorts } from '../../lib/queries.ts';
-import { livePath, websitePath } from '../../paths.ts';
+import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Select } from '../../ui/field.tsx';
@@ -14,10 +14,9 @@ import { Menu } from '../../ui/menu.tsx';
 import { Pager, Rows } from '../../ui/panels.tsx';
 import { Badge, Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { BulkBar } from './bulk-bar.tsx';
 import { useGiveBack, type Website } from './website.ts';
 
-/** With fewer websites, there is nothing to search, sort or select. */
+/** With fewer websites, there is nothing to search or sort. */
 const MIN_FOR_TOOLS = 6;
 
 type Props = RowActions & {
@@ -28,17 +27,11 @@ type Props = RowActions & {
   onShow: (change: Partial<ListState>, replace?: boolean) => void;
 };
 
-/** One page of the websites, with what is needed for many: search, order, selection and pages. */
+/** One page of the websites, with what is needed for many: search, order and pages. */
 export function WebsiteList({ state, found, busy, onShow, ...actions }: Props) {
   const { total, page, websites } = found;
-  const [selected, setSelected] = useState<ReadonlyMap<string, Website>>(new Map());
   const top = useScrollToTop(page);
   const hasTools = total >= MIN_FOR_TOOLS || state.q !== '';
-  const select = (chosen: readonly Website[], isSelected: boolean) => {
-    const next = new Map(selected);
-    for (const website of chosen) isSelected ? next.set(website.id, website) : next.delete(website.id);
-    setSelected(next);
-  };
   return (
     <div ref={top} className="scroll-mt-4">
       {hasTools && (
@@ -53,9 +46,6 @@ export function WebsiteList({ state, found, busy, onShow, ...actions }: Props) {
           />
         </div>
       )}
-      {hasTools && total > 0 && (
-        <BulkBar state={state} found={found} selected={selected} onSelect={select} onClear={() => setSelected(new Map())} />
-      )}
       <p role="status" className="sr-only">
         {countOf(found)}
       </p>
@@ -69,13 +59,7 @@ export function WebsiteList({ state, found, busy, onShow, ...actions }: Props) {
         <div aria-busy={busy} className={cx('transition-opacity', busy && 'opacity-60')}>
           <Rows>
             {websites.map((website) => (
-              <WebsiteRow
-                key={website.id}
-                website={website}
-                selected={hasTools ? selected.has(website.id) : undefined}
-                onSelect={(isSelected) => select([website], isSelected)}
-                {...actions}
-              />
+              <WebsiteRow key={website.id} website={website} {...actions} />
             ))}
           </Rows>
           <p className="mt-3 text-[0.8125rem] leading-5 text-muted">
@@ -110,59 +94,44 @@ function useScrollToTop(page: number) {
 type ListedWebsite = Output<'searchWebsites'>['websites'][number];
 
 /** What can be done with a website of the list. */
-type RowActions = Record<'onTry' | 'onOpenId' | 'onProve' | 'onEdit' | 'onDelete', (website: Website) => void>;
-
-type RowProps = RowActions & {
-  website: ListedWebsite;
-  /** Undefined: it cannot be selected. */
-  selected: boolean | undefined;
-  onSelect: (isSelected: boolean) => void;
-};
+type RowActions = Record<'onOpenId' | 'onProve' | 'onEdit' | 'onDelete', (website: Website) => void>;
 
 /** A website of the list. Its own page has everything else. */
-function WebsiteRow({ website, selected, onSelect, ...actions }: RowProps) {
+function WebsiteRow({ website, ...actions }: RowActions & { website: ListedWebsite }) {
   const { domain, displayDomain, verified, registeredByOthers, iconUrl, createdAt, stats } = website;
   return (
-    <li className="flex gap-x-1 py-3 pr-2 pl-4 sm:pl-5">
-      {selected !== undefined && (
-        <label className="-my-3 -ml-4 grid w-11 shrink-0 cursor-pointer place-items-center max-sm:items-start max-sm:pt-5.5 sm:-ml-3">
-          <span className="sr-only">Select {displayDomain}</span>
-          <input type="checkbox" checked={selected} onChange={({ target }) => onSelect(target.checked)} className="size-4 accent-accent" />
-        </label>
-      )}
-      <div className="flex min-w-0 grow flex-wrap items-center gap-x-4 gap-y-1">
-        <div className="flex min-w-0 grow basis-72 items-start gap-4 sm:items-center">
-          <SiteIcon name={displayDomain} iconUrl={iconUrl} />
-          <div className="min-w-0 grow">
-            <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <h3 className="font-medium wrap-anywhere">
-                <Link href={websitePath(domain)} className="hover:underline hover:underline-offset-4">
-                  {displayDomain}
-                </Link>
-              </h3>
-              {displayDomain !== domain && <span className="font-mono text-[0.8125rem] text-muted wrap-anywhere">{domain}</span>}
-              <Badge tone="live">Active</Badge>
-              {verified && (
-                <Badge>
-                  <CheckIcon className="size-3" />
-                  Verified
-                </Badge>
-              )}
-            </div>
-            <p className="mt-0.5 text-sm text-muted">
-              {registeredByOthers ? 'Registered with your address by someone who was not signed in' : 'Email authentication enabled'} ·
-              Added {dayOf(createdAt)}
-            </p>
-            <SignIns stats={stats} />
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 py-3 pr-2 pl-4 sm:pl-5">
+      <div className="flex min-w-0 grow basis-72 items-start gap-4 sm:items-center">
+        <SiteIcon name={displayDomain} iconUrl={iconUrl} />
+        <div className="min-w-0 grow">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <h3 className="font-medium wrap-anywhere">
+              <Link href={websitePath(domain)} className="hover:underline hover:underline-offset-4">
+                {displayDomain}
+              </Link>
+            </h3>
+            {displayDomain !== domain && <span className="font-mono text-[0.8125rem] text-muted wrap-anywhere">{domain}</span>}
+            <Badge tone="live">Active</Badge>
+            {verified && (
+              <Badge>
+                <CheckIcon className="size-3" />
+                Verified
+              </Badge>
+            )}
           </div>
+          <p className="mt-0.5 text-sm text-muted">
+            {registeredByOthers ? 'Registered with your address by someone who was not signed in' : 'Email authentication enabled'} · Added{' '}
+            {dayOf(createdAt)}
+          </p>
+          <SignIns stats={stats} />
         </div>
-        <Actions website={website} {...actions} />
       </div>
+      <Actions website={website} {...actions} />
     </li>
   );
 }
 
-function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowActions & { website: Website }) {
+function Actions({ website, onOpenId, onProve, onEdit, onDelete }: RowActions & { website: Website }) {
   const { domain, displayDomain, verified } = website;
   return (
     <div className="-ml-3 flex shrink-0 flex-wrap">
@@ -190,8 +159,7 @@ function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowAct
         }
         items={[
           { label: 'Set up', href: websitePath(domain, 'setup'), as: Link },
-          { label: 'Test sign-in', onSelect: () => onTry(website) },
-          { label: 'Live sign-ins', href: livePath(domain), as: Link },
+          { label: 'Log', href: websitePath(domain, 'log'), as: Link },
           { label: 'OpenID Connect', onSelect: () => onOpenId(website) },
           ...(verified ? [] : [{ label: 'Verify', onSelect: () => onProve(website) }]),
         ]}

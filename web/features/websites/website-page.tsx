@@ -2,6 +2,7 @@ import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Sus
 import { Link, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import type { WebsiteTab } from '../../../contract/pages.ts';
+import { signInUrlOf } from '../../lib/snippets.ts';
 import { paths, websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -9,7 +10,7 @@ import { BackIcon, CheckIcon, OpenIcon, SiteIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Badge, Failed, Skeleton } from '../../ui/states.tsx';
-import { homeOf, type TabProps, useWebsite, type Website } from './website.ts';
+import { type TabProps, useWebsite, type Website } from './website.ts';
 
 /** /dashboard/websites/DOMAIN and the tabs below it. */
 export function WebsitePage({ notFound }: { notFound: ReactNode }) {
@@ -67,21 +68,28 @@ function Header({ website, current }: { website: Website; current: Tab }) {
       <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-1">
         <WebsiteStatus website={website} />
         {website.role === 'member' && <Badge>Member</Badge>}
-        <a
-          href={homeOf(domain)}
-          target="_blank"
-          rel="noopener noreferrer"
-          className="inline-flex min-h-11 items-center gap-1.5 text-sm text-muted hover:text-ink"
-        >
-          Open the site
-          <OpenIcon className="size-4" />
-          <span className="sr-only">(in a new tab)</span>
-        </a>
+        <div className="flex flex-wrap gap-x-4">
+          <OutsideLink href={`https://${domain}/`}>Open the site</OutsideLink>
+          <OutsideLink href={signInUrlOf(location.origin, domain)}>Open the sign-in page</OutsideLink>
+        </div>
       </div>
       <Tabs domain={domain} current={current} />
     </header>
   );
 }
+
+const OutsideLink = ({ href, children }: { href: string; children: string }) => (
+  <a
+    href={href}
+    target="_blank"
+    rel="noopener noreferrer"
+    className="inline-flex min-h-11 items-center gap-1.5 text-sm text-muted hover:text-ink"
+  >
+    {children}
+    <OpenIcon className="size-4" />
+    <span className="sr-only">(in a new tab)</span>
+  </a>
+);
 
 /** Whether the domain is proven, with what that means and a link to the proof. */
 function WebsiteStatus({ website: { domain, verified, onProbation } }: { website: Website }) {
@@ -119,25 +127,23 @@ function Tabs({ domain, current }: { domain: string; current: Tab }) {
       className="mt-3 -mx-4 overflow-x-auto px-4 shadow-[inset_0_-1px_var(--color-line)] sm:mx-0 sm:px-0"
     >
       <ul className="flex gap-1">
-        {tabs
-          .filter(({ unlisted }) => !unlisted)
-          .map((tab) => {
-            const isCurrent = tab.path === current.path;
-            return (
-              <li key={tab.label}>
-                <Link
-                  href={websitePath(domain, tab.path ?? undefined)}
-                  aria-current={isCurrent ? 'page' : undefined}
-                  className={cx(
-                    'flex min-h-11 items-center whitespace-nowrap border-b-2 px-3 text-sm font-medium -outline-offset-2',
-                    isCurrent ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink',
-                  )}
-                >
-                  {tab.label}
-                </Link>
-              </li>
-            );
-          })}
+        {tabs.map((tab) => {
+          const isCurrent = tab.path === current.path;
+          return (
+            <li key={tab.label}>
+              <Link
+                href={websitePath(domain, tab.path ?? undefined)}
+                aria-current={isCurrent ? 'page' : undefined}
+                className={cx(
+                  'flex min-h-11 items-center whitespace-nowrap border-b-2 px-3 text-sm font-medium -outline-offset-2',
+                  isCurrent ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink',
+                )}
+              >
+                {tab.label}
+              </Link>
+            </li>
+          );
+        })}
       </ul>
     </nav>
   );
@@ -189,8 +195,8 @@ function NotYours({ domain }: { domain: string }) {
   );
 }
 
-/** A page of a website. `path`: null for the website's own page; `unlisted`: another page leads to it. */
-type Tab = { path: WebsiteTab | null; label: string; unlisted?: true; Page: LazyExoticComponent<ComponentType<TabProps>> };
+/** A page of a website. `path`: null for the website's own page. */
+type Tab = { path: WebsiteTab | null; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
 
 const lazyTab = <Name extends string>(load: () => Promise<Record<Name, ComponentType<TabProps>>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }));
@@ -204,5 +210,4 @@ const tabs: readonly Tab[] = [
   { path: 'branding', label: 'Branding', Page: lazyTab(() => import('./branding-tab.tsx'), 'BrandingTab') },
   { path: 'team', label: 'Team', Page: lazyTab(() => import('./team-tab.tsx'), 'TeamTab') },
   { path: 'settings', label: 'Settings', Page: lazyTab(() => import('./settings-tab.tsx'), 'SettingsTab') },
-  { path: 'test', label: 'Test sign-in', unlisted: true, Page: lazyTab(() => import('./test-tab.tsx'), 'TestTab') },
 ];

@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
-import { paths, websitePath } from '../../paths.ts';
 
 export type Website = Output<'listWebsites'>[number];
 /** What each tab of a website's page gets. */
@@ -106,30 +105,4 @@ export function useDecideInvitation() {
     onSettled: () => queries.invalidateQueries({ queryKey: INVITATIONS }),
     onSuccess: refreshWebsites,
   });
-}
-
-const isLocal = (host: string) => host === 'localhost' || host.endsWith('.localhost') || /^(?:127(?:\.\d+){3}|\[::1\])$/.test(host);
-
-/** Returns the address of a website's home page, with http for a local host. */
-export const homeOf = (domain: string) => `${isLocal(domain) ? 'http' : 'https'}://${domain}/`;
-
-/** Returns the address of the sign-in page for a forward_url. @param origin that of the service */
-export const signInUrl = (origin: string, forwardUrl: string, language: string) =>
-  `${origin}${paths.signIn}?${new URLSearchParams({ forward_url: forwardUrl, language })}`;
-
-/** Returns the address of the sign-in page for a test, whose token comes back to the page `test` of the website. @param origin that of the service */
-export const testSignInUrl = (origin: string, domain: string, language: string) =>
-  signInUrl(origin, origin + websitePath(domain, 'test'), language);
-
-/** Returns why the service would refuse a forward_url, or null. */
-export function faultOfForwardUrl(forwardUrl: string, domain: string): string | null {
-  const example = homeOf(domain);
-  if (!URL.canParse(forwardUrl)) return `Enter a whole address, such as ${example}`;
-  const { protocol, hostname, username, port, searchParams, origin } = new URL(forwardUrl);
-  if (hostname !== domain && !hostname.endsWith(`.${domain}`)) return `The address must be on ${domain} or a subdomain of it.`;
-  if (!isLocal(hostname) && (protocol !== 'https:' || port !== '')) return 'The address must begin with https:// and name no port.';
-  // A Unicode host is taken as its A-label.
-  const isPlain = forwardUrl.startsWith(origin) || /^https:\/\/[^/?#@:]*[^\0-\x7f]/.test(forwardUrl);
-  if (username !== '' || !isPlain) return `Enter the address as a browser shows it, such as ${example}`;
-  return searchParams.has('token') ? 'The address must not have a token parameter: the service adds it.' : null;
 }

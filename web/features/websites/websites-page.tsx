@@ -18,10 +18,10 @@ import { toast, toastFailure } from '../../ui/toast.tsx';
 import { DeleteDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
 import { type Claim, useClaim, useSaveWebsite, type Website } from './website.ts';
-import { OpenIdDialog, Proof, ProofDialog, TryDialog } from './website-actions.tsx';
+import { OpenIdDialog, Proof, ProofDialog } from './website-actions.tsx';
 import { WebsiteList } from './website-list.tsx';
 
-type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'openid' | 'prove' | 'delete'; website: Website };
+type Open = { dialog: 'save'; website: Website | null } | { dialog: 'openid' | 'prove' | 'delete'; website: Website };
 
 /** /developer-email-auth: the websites of the account. */
 export function WebsitesPage() {
@@ -64,7 +64,6 @@ export function WebsitesPage() {
           found={data}
           busy={isPlaceholderData}
           onShow={show}
-          onTry={(website) => setOpen({ dialog: 'try', website })}
           onOpenId={(website) => setOpen({ dialog: 'openid', website })}
           onProve={(website) => setOpen({ dialog: 'prove', website })}
           onEdit={(website) => setOpen({ dialog: 'save', website })}
@@ -72,7 +71,6 @@ export function WebsitesPage() {
         />
       )}
       {open?.dialog === 'save' && <WebsiteDialog website={open.website} onClose={close} />}
-      {open?.dialog === 'try' && <TryDialog website={open.website} onClose={close} />}
       {open?.dialog === 'openid' && <OpenIdDialog website={open.website} onClose={close} />}
       {open?.dialog === 'prove' && <ProofDialog website={open.website} onClose={close} />}
       {open?.dialog === 'delete' && <DeleteDialog website={open.website} onClose={close} />}
