@@ -122,7 +122,8 @@ async function newestBackup(directory: string): Promise<{ name: string; writtenA
   const names = await readdir(directory).catch(() => []);
   const files = await Promise.all(
     names
-      .filter((name) => name.endsWith('.tar.gz'))
+      // Compressed or encrypted ones have another ending after it.
+      .filter((name) => /\.tar(?:\.\w{1,8}){0,2}$/.test(name))
       .map(async (name) => {
         const { mtimeMs, size } = await stat(join(directory, name));
         return { name, writtenAt: mtimeMs, bytes: size };

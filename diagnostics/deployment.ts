@@ -89,7 +89,7 @@ const HOUR_MS = 3_600_000;
 /** Returns the finding for the newest file of a directory with backups. @param newest null: there is none */
 export function evaluateBackup(directory: string, newest: { name: string; writtenAt: number; bytes: number } | null, now: number): Finding {
   const fix = 'Check what runs `emailauth backup` every day (docs/operations.md, Backup and restore).';
-  if (!newest) return fail(`${directory} has no backup (*.tar.gz).`, fix);
+  if (!newest) return fail(`${directory} has no backup (*.tar, *.tar.gz and so on).`, fix);
   const { name, writtenAt, bytes } = newest;
   const hours = Math.floor((now - writtenAt) / HOUR_MS);
   if (bytes === 0) return fail(`The newest backup, ${oneLine(name)}, is empty.`, fix);

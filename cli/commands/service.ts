@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { AdminSession } from '../admin.ts';
 import type { CommandSpec, Context } from '../command.ts';
-import { cancelled, EXIT } from '../exit.ts';
+import { cancelled, EXIT, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
 import { requireConfirmation } from '../prompts.ts';
 import { importServer } from '../server-package.ts';
@@ -28,21 +28,26 @@ export const backup: CommandSpec = {
   usage: 'backup <file>',
   choices: { file: 'files' },
   group: 'The service',
-  summary: 'write all data of the service to one file',
+  summary: 'write all data of the service to one file, or to stdout',
   about:
-    'Of the database that DATABASE_URL names, else of the embedded one in DATA_DIR, also while the service runs; with the icons in DATA_DIR. The file gives no one access, but it contains addresses. SECRET_KEY is not in it.',
+    'Of the database that DATABASE_URL names, else of the embedded one in DATA_DIR, also while the service runs; with the icons. `-` is stdout, for a pipe. It is a tar archive with the rows of each table. It gives no one access, but it contains addresses. SECRET_KEY is not in it.',
   flags: { '--force': 'replace the file' },
-  examples: ['backup emailauth-2026-11-21.tar.gz'],
+  examples: ['backup emailauth-2026-11-21.tar', 'backup - | gzip > emailauth-2026-11-21.tar.gz'],
   json: '{file,bytes,tables,icons}',
   exits: { 3: 'a setting or the path is wrong', 6: 'the file exists', 8: 'the database does not respond' },
+  outlivesStdout: true,
   waitsForCleanUp: true,
   async run(context, [name = ''], { force = false }) {
     const { env, cwd, terminal, signal } = context;
+    if (name === '-' && terminal.json) throw usageError('The backup itself goes to stdout.', 'Leave out --json, or name a file.');
+    if (name === '-' && process.stdout.isTTY) {
+      throw usageError('A terminal cannot show a backup.', 'Pipe it, as in: emailauth backup - | gzip > emailauth.tar.gz');
+    }
     const { readStorageConfig } = await importServer(context, 'config');
     const { writeBackup } = await importServer(context, 'backup/backup');
-    const file = resolve(cwd, name);
+    const file = name === '-' ? null : resolve(cwd, name);
     const config = readStorageConfig(env);
-    const { bytes, tables, icons, missing, place } = await writeBackup({
+    const { bytes, tables, icons, missing } = await writeBackup({
       config,
       file,
       force,
@@ -52,11 +57,12 @@ export const backup: CommandSpec = {
     }).catch((error) => {
       throw signal.aborted ? cancelled() : error;
     });
-    if (place === 'bucket') terminal.note('The icons are in the bucket and not in the file.');
-    if (missing > 0) terminal.note(`${missing} icons are not in ${config.dataDir}/uploads, and not in the file.`);
+    if (missing > 0) terminal.note(`${missing} icons were not found, and are not in the backup.`);
     const count = (table: string) => (tables[table] ?? 0).toLocaleString('en');
     const counts = `accounts ${count('users')}, websites ${count('websites')}, events ${count('audit_log')}, icons ${icons}`;
-    terminal.result({ file, bytes, tables, icons }, `${file}\n${counts}, ${bytes.toLocaleString('en')} bytes`);
+    const text = `${counts}, ${bytes.toLocaleString('en')} bytes`;
+    if (file === null) terminal.note(text);
+    else terminal.result({ file, bytes, tables, icons }, `${file}\n${text}`);
     return EXIT.ok;
   },
 };
@@ -67,42 +73,42 @@ export const restore: CommandSpec = {
   group: 'The service',
   summary: 'replace all data by that of a backup',
   about:
-    'The service must not run. The file is checked first, and then everything is replaced, or nothing. Every earlier session, token, emailed link and remembered device ends.',
+    'The service must not run. `-` is stdin, which needs --yes. Everything is replaced, or nothing: also when the backup turns out to be damaged or incomplete. Every earlier session, token, emailed link and remembered device ends.',
   flags: { '--revoke-api-keys': 'revoke all API keys; otherwise those work that were valid at the backup' },
-  examples: ['restore emailauth-2026-11-21.tar.gz', 'restore emailauth-2026-11-21.tar.gz --yes --revoke-api-keys'],
+  examples: ['restore emailauth-2026-11-21.tar', 'restore - --yes --revoke-api-keys < emailauth-2026-11-21.tar'],
   json: '{file,createdAt,tables,icons,apiKeys}',
-  exits: { 3: 'a setting or the file is wrong', 6: 'the service is running', 8: 'the database does not respond' },
+  exits: { 3: 'a setting or the backup is wrong', 6: 'the service is running', 8: 'the database does not respond' },
   waitsForCleanUp: true,
   async run(context, [name = ''], { revokeApiKeys = false }) {
     const { env, cwd, terminal, signal } = context;
+    if (name === '-' && process.stdin.isTTY) {
+      throw usageError('A backup cannot come from a terminal.', 'Pipe it, as in: gunzip -c emailauth.tar.gz | emailauth restore - --yes');
+    }
     const { readStorageConfig } = await importServer(context, 'config');
     const { restoreBackup } = await importServer(context, 'backup/restore');
-    const file = resolve(cwd, name);
+    const file = name === '-' ? null : resolve(cwd, name);
     const config = readStorageConfig(env);
     // Without a terminal and --yes it fails before a database is started.
     if (!terminal.interactive) await requireConfirmation(terminal, '');
-    const { manifest, migrated, apiKeys, iconsLeft, iconsDamaged } = await restoreBackup({
+    const { createdAt, tables, icons, migrated, apiKeys, iconsLeft, iconsDamaged } = await restoreBackup({
       config,
       file,
       revokeApiKeys,
       signal,
       report: (text) => terminal.note(text),
-      async confirm({ place, present, manifest: { createdAt, tables } }) {
-        const rowsOf = (which: string) => (tables.find((each) => each.name === which)?.rows ?? 0).toLocaleString('en');
-        const rows = [
-          ['', 'now', 'backup'],
-          ['accounts', present.accounts.toLocaleString('en'), rowsOf('users')],
-          ['websites', present.websites.toLocaleString('en'), rowsOf('websites')],
-          ['events', present.events.toLocaleString('en'), rowsOf('audit_log')],
-        ];
-        terminal.note(`In ${place}:\n${table(rows)}`);
-        await requireConfirmation(terminal, `Replace everything by the backup of ${minuteOf(createdAt)} UTC?`);
+      async confirm({ place, present, header }) {
+        const rows = (['accounts', 'websites', 'events'] as const).map((name) => [
+          name,
+          present[name].toLocaleString('en'),
+          header.counts[name].toLocaleString('en'),
+        ]);
+        terminal.note(`In ${place}:\n${table([['', 'now', 'backup'], ...rows])}`);
+        await requireConfirmation(terminal, `Replace everything by the backup of ${minuteOf(header.createdAt)} UTC?`);
       },
     }).catch((error) => {
       throw signal.aborted ? cancelled() : error;
     });
 
-    const { createdAt, tables, icons } = manifest;
     if (migrated.length > 0) terminal.note(`Migrated to this version: ${migrated.join(', ')}.`);
     terminal.note('All sessions, tokens, emailed links and remembered devices have ended.');
     if (apiKeys > 0 && revokeApiKeys) terminal.note(`API keys revoked: ${apiKeys}.`);
@@ -111,12 +117,10 @@ export const restore: CommandSpec = {
         `API keys that work, as at the backup: ${apiKeys}. One revoked since then\nhas to be revoked again, or restore with --revoke-api-keys.`,
       );
     }
-    if (icons.place === 'bucket' && !config.bucket) terminal.note('The icons are in a bucket: set the S3_ settings to have them shown.');
-    if (iconsLeft > 0) terminal.note(`${iconsLeft} unused icons could not be removed from ${config.dataDir}/uploads.`);
+    if (iconsLeft > 0) terminal.note(`${iconsLeft} unused icons could not be removed.`);
     if (iconsDamaged > 0) terminal.note(`${iconsDamaged} damaged icons could not be replaced. Run the restore again.`);
-    const rows = Object.fromEntries(tables.map((each) => [each.name, each.rows]));
     terminal.result(
-      { file, createdAt, tables: rows, icons: icons.files.length, apiKeys: revokeApiKeys ? 0 : apiKeys },
+      { file: file ?? '-', createdAt, tables, icons, apiKeys: revokeApiKeys ? 0 : apiKeys },
       `Restored as at ${minuteOf(createdAt)} UTC. Start the service.`,
     );
     return EXIT.ok;

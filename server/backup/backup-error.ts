@@ -29,9 +29,9 @@ export class BackupError extends Error {
   }
 }
 
-/** Returns the error for a file that is not a valid backup. @param why a sentence about the file */
-export function damaged(file: string, why: string, cause?: unknown): BackupError {
-  return new BackupError('damaged', `${file} cannot be restored: ${why}.`, 'Nothing was changed. Take another backup.', cause);
+/** Returns the error for what is not a valid backup. @param source its path, or `The backup` @param why a sentence about it */
+export function damaged(source: string, why: string, cause?: unknown): BackupError {
+  return new BackupError('damaged', `${source} cannot be restored: ${why}.`, 'Nothing was changed. Take another backup.', cause);
 }
 
 const FILE_FAULTS: Record<string, string> = {
@@ -44,8 +44,8 @@ const FILE_FAULTS: Record<string, string> = {
 };
 
 /**
- * Returns an error of the file system, of PostgreSQL or of the bucket as a BackupError with a readable message.
- * @param action what failed, such as `read /backups/monday.tar.gz`
+ * Returns an error of the file system, of PostgreSQL or of the storage of icons as a BackupError with a readable message.
+ * @param action what failed, such as `read /backups/monday.tar`
  * @returns the error itself when it has a readable message already, or is unexpected
  */
 export function readableError(error: unknown, action: string): unknown {
@@ -53,8 +53,8 @@ export function readableError(error: unknown, action: string): unknown {
   if (error instanceof Fault) {
     return new BackupError(
       'interrupted',
-      `Cannot ${action}: the bucket of the icons does not respond or refuses.`,
-      'Check the S3_ settings.',
+      `Cannot ${action}: the storage of the icons does not respond or refuses.`,
+      'Check the S3_ settings, or DATA_DIR/uploads.',
       error,
     );
   }

@@ -1,17 +1,18 @@
-import { lstat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { randomBytes } from 'node:crypto';
+import { lstat, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
 import { readSchemaState } from '../db/migrate.ts';
 import { openStorage } from '../uploads/storage.ts';
-import { type IconPart, iconEntry, MANIFEST, type Manifest, Spool, type TablePart, tableEntry, writeManifest } from './archive.ts';
+import { ArchiveWriter } from './archive.ts';
 import { BackupError, readableError } from './backup-error.ts';
 import { BackupStore } from './store.ts';
 
 export type BackupOptions = {
   config: StorageConfig;
-  /** Absolute path. */
-  file: string;
+  /** Absolute path; null: stdout. */
+  file: string | null;
   /** Whether an existing file may be replaced. */
   force: boolean;
   /** Version of this program. */
@@ -22,35 +23,100 @@ export type BackupOptions = {
   report(text: string): void;
 };
 
-export type Backup = { bytes: number; tables: Record<string, number>; icons: number; missing: number; place: 'files' | 'bucket' };
+/** `tables`: numbers of rows. `missing`: the number of icons whose bytes were not found. */
+export type Backup = { bytes: number; tables: Record<string, number>; icons: number; missing: number };
 
 /**
- * Writes everything that a restore needs to one .tar.gz: the tables in one snapshot, which is consistent while the service runs, and
- * the icons in DATA_DIR. The file appears complete or not at all, and only its owner may read it.
+ * Writes everything that a restore needs as one tar archive: the tables in one snapshot, which is consistent while the service runs, and
+ * the icons. A file appears complete or not at all, and only its owner may read it.
  * @throws BackupError, StartError
  */
 export async function writeBackup(options: BackupOptions): Promise<Backup> {
-  const { config, file, force, signal } = options;
-  let spool: Spool | undefined;
+  const { config, file } = options;
   let database: Attached | undefined;
   try {
-    await refuseExisting(file, force);
-    spool = await Spool.open(file, signal);
-    database = await attachDatabase(config, { exclusive: false });
-    signal.throwIfAborted();
-    const { manifest, ...backup } = await spoolEverything(options, spool, database);
-    options.report(`Packing ${file}`);
-    await refuseExisting(file, force);
-    return { ...backup, bytes: await spool.pack({ name: MANIFEST, text: manifest }) };
+    const write = async (output: Write) => {
+      database = await attachDatabase(config, { exclusive: false });
+      return writeArchive(options, database, output);
+    };
+    return file === null ? await write(writeToStdout) : await writeFileWhole(file, options, write);
   } catch (error) {
-    throw readableError(error, `write ${file}`);
+    throw readableError(error, `write ${file ?? 'the backup'}`);
   } finally {
-    await spool?.remove();
     await database?.stop();
   }
 }
 
-async function spoolEverything({ config, program, signal, report }: BackupOptions, spool: Spool, database: Attached) {
+/** Resolves when the bytes are written. */
+type Write = (bytes: Buffer) => Promise<void>;
+
+function writeToStdout(bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => {
+      if (!error) resolve();
+      else if ((error as NodeJS.ErrnoException).code !== 'EPIPE') reject(error);
+      else reject(new BackupError('interrupted', 'The backup is incomplete: what reads it has ended.', 'Check the command after the |.'));
+    });
+  });
+}
+
+/** Writes a file under another name first. @param options.force whether an existing file may be replaced */
+async function writeFileWhole<Result>(
+  file: string,
+  { force, signal }: Pick<BackupOptions, 'force' | 'signal'>,
+  write: (output: Write) => Promise<Result>,
+): Promise<Result> {
+  await refuseExisting(file, force);
+  const partial = `${file}.partial-${randomBytes(4).toString('hex')}`;
+  const handle = await open(partial, 'wx', 0o600);
+  try {
+    const result = await write((bytes) => handle.appendFile(bytes));
+    await handle.sync();
+    await refuseExisting(file, force);
+    signal.throwIfAborted();
+    await rename(partial, file);
+    await syncDirectory(dirname(file));
+    return result;
+  } finally {
+    await handle.close();
+    await rm(partial, { force: true });
+  }
+}
+
+/** Flushes a directory to disk, so that a renamed file survives a crash. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeArchive(options: BackupOptions, database: Attached, output: Write): Promise<Backup> {
+  const { config, signal, report } = options;
+  const archive = new ArchiveWriter(output);
+  try {
+    const { tables, uploads } = await writeTables(options, database, archive);
+    if (uploads.length > 0) report(`Reading ${uploads.length} icons`);
+    const storage = openStorage(config);
+    let missing = 0;
+    for (const id of uploads) {
+      signal.throwIfAborted();
+      const content = await storage.get(id);
+      // The clean-up may have removed it since the snapshot, if no website shows it.
+      if (content) await archive.addIcon(id, content);
+      else missing++;
+    }
+    await archive.end();
+    return { bytes: archive.bytes, tables, icons: uploads.length - missing, missing };
+  } finally {
+    archive.destroy();
+  }
+}
+
+/** Writes the header and the tables. @returns the number of rows by table, and the ids of the icons */
+async function writeTables({ program, signal, report }: BackupOptions, database: Attached, archive: ArchiveWriter) {
   const { client, close } = await connectAlone(database, signal, { writes: false });
   try {
     const store = new BackupStore(client);
@@ -66,45 +132,16 @@ async function spoolEverything({ config, program, signal, report }: BackupOption
       throw new BackupError('in_use', `The migration ${unfinished} of ${database.place} has not finished.`, hint);
     }
     report(`Reading ${database.place}`);
-    const tables = await spoolTables(store, spool);
-    const icons = await spoolIcons(config, await store.storedUploads(), spool, report, signal);
-    const manifest = writeManifest({ createdAt: at.toISOString(), program, migrations, tables, icons });
-    return {
-      manifest,
-      tables: Object.fromEntries(tables.map(({ name, rows }) => [name, rows])),
-      icons: icons.files.length,
-      missing: icons.missing,
-      place: icons.place,
-    };
+    const kept = await store.keptTables();
+    const columns: Record<string, string[]> = {};
+    for (const { name } of kept) columns[name] = await store.columns(name);
+    await archive.addHeader({ createdAt: at.toISOString(), program, migrations, counts: await store.counts(), tables: columns });
+    const tables: Record<string, number> = {};
+    for (const table of kept) tables[table.name] = await archive.addTable(table.name, store.copyOut(table, columns[table.name]));
+    return { tables, uploads: await store.storedUploads() };
   } finally {
     await close();
   }
-}
-
-async function spoolTables(store: BackupStore, spool: Spool): Promise<TablePart[]> {
-  const parts: TablePart[] = [];
-  for (const table of await store.keptTables()) {
-    const columns = await store.columns(table.name);
-    const { rows, count } = store.copyOut(table, columns);
-    const measured = await spool.add(tableEntry(table.name), rows);
-    parts.push({ name: table.name as TablePart['name'], columns, rows: await count(), ...measured });
-  }
-  return parts;
-}
-
-/** An icon that the clean-up has removed since the snapshot may be missing, since no website shows it. */
-async function spoolIcons(config: StorageConfig, ids: string[], spool: Spool, report: BackupOptions['report'], signal: AbortSignal) {
-  const files: IconPart[] = [];
-  const place: Manifest['icons']['place'] = config.bucket ? 'bucket' : 'files';
-  if (place === 'bucket') return { place, files, missing: 0 };
-  if (ids.length > 0) report(`Reading ${ids.length} icons`);
-  const icons = openStorage(config);
-  for (const id of ids) {
-    signal.throwIfAborted();
-    const bytes = await icons.get(id);
-    if (bytes) files.push({ id, ...(await spool.add(iconEntry(id), Readable.from([bytes]))) });
-  }
-  return { place, files, missing: ids.length - files.length };
 }
 
 async function refuseExisting(file: string, force: boolean): Promise<void> {

@@ -1,78 +1,99 @@
-import { buffer } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
 import { DataDirInUse } from '../db/embedded/processes.ts';
 import { lockMigrations, MIGRATIONS, readSchemaState, type SchemaState } from '../db/migrate.ts';
 import { lockOutService, waitUntilUnused } from '../db/serving-lock.ts';
 import { openStorage } from '../uploads/storage.ts';
-import { checkArchive, type Manifest, newer, readArchive } from './archive.ts';
+import { type ArchiveEntry, type Header, newer, openArchive } from './archive.ts';
 import { BackupError, damaged, readableError } from './backup-error.ts';
 import { BackupStore, type Counts, type Finished } from './store.ts';
 
 export type RestoreOptions = {
   config: StorageConfig;
-  /** Absolute path. */
-  file: string;
+  /** Absolute path; null: stdin. */
+  file: string | null;
   revokeApiKeys: boolean;
   /** Its abort before the commit makes the restore reject and leaves everything unchanged. */
   signal: AbortSignal;
   /** Reports progress. */
   report(text: string): void;
-  /** Called when the file is verified, before anything changes. @throws to cancel the restore */
-  confirm(question: { place: string; present: Counts; manifest: Manifest }): Promise<void>;
+  /** Called when the header is read, before anything changes. @throws to cancel the restore */
+  confirm(question: { place: string; present: Counts; header: Header }): Promise<void>;
 };
 
 /**
- * `iconsLeft`: icons from after the backup that could not be removed; no website shows them. `iconsDamaged`: icons of websites whose
- * stored bytes are damaged and could not be replaced.
+ * `tables`: numbers of rows. `iconsLeft`: icons from after the backup that could not be removed; no website shows them. `iconsDamaged`:
+ * icons of websites whose stored bytes are damaged and could not be replaced.
  */
-export type Restored = Finished & { manifest: Manifest; iconsLeft: number; iconsDamaged: number };
+export type Restored = Finished & {
+  createdAt: string;
+  tables: Record<string, number>;
+  icons: number;
+  iconsLeft: number;
+  iconsDamaged: number;
+};
+
+type Archive = Awaited<ReturnType<typeof openArchive>>;
 
 /**
- * Replaces all data by that of a backup, in one transaction. Sessions, tokens, mailed links and remembered accounts are in no backup, so
- * none of them works afterwards.
+ * Replaces all data by that of a backup, in one transaction that is committed when the whole backup was read and is undamaged. Sessions,
+ * tokens, mailed links and remembered accounts are in no backup, so none of them works afterwards.
  * @throws BackupError, StartError
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { config, file, signal } = options;
-  options.report(`Checking ${file}`);
-  const manifest = await checkArchive(file, signal);
-  if (manifest.migrations.some((name) => !MIGRATIONS.includes(name))) throw newer(file);
+  const source = file ?? 'The backup';
+  let input: Readable | undefined;
   let database: Attached | undefined;
   try {
+    input = file === null ? process.stdin : await openFile(file);
+    // A read from a pipe can take forever.
+    signal.addEventListener('abort', () => input?.destroy(signal.reason));
+    const archive = await openArchive(input, source);
+    if (archive.header.migrations.some((name) => !MIGRATIONS.includes(name))) throw newer(source);
     database = await attachDatabase(config, { exclusive: true, creates: true });
     signal.throwIfAborted();
-    return await restoreInto(options, manifest, database);
+    return await restoreInto(options, archive, database);
   } catch (error) {
     if (error instanceof DataDirInUse) throw running(config.dataDir);
-    throw readableError(error, `restore ${file}`);
+    throw readableError(error, `restore ${file ?? 'the backup'}`);
   } finally {
+    input?.destroy();
     await database?.stop();
   }
 }
 
-async function restoreInto(options: RestoreOptions, manifest: Manifest, database: Attached): Promise<Restored> {
-  const { config, file, signal, report, revokeApiKeys } = options;
+async function openFile(file: string): Promise<Readable> {
+  if (!(await stat(file)).isFile()) throw new BackupError('file', `${file} is not a file.`, 'Give the path of a backup, or - for stdin.');
+  return createReadStream(file);
+}
+
+async function restoreInto(options: RestoreOptions, archive: Archive, database: Attached): Promise<Restored> {
+  const { config, file, signal, report, revokeApiKeys, confirm } = options;
+  const { header } = archive;
   const { client, ignoreAbort, close } = await connectAlone(database, signal, { writes: true });
   try {
     const store = new BackupStore(client);
     await refuseForeign(await readSchemaState(client), store, database.place);
     if (!(await waitUntilUnused(client))) throw running(database.place);
-    await options.confirm({ place: database.place, present: await store.counts(), manifest });
+    await confirm({ place: database.place, present: await store.counts(), header });
 
     await store.beginRestore();
     await lockMigrations(client);
     if (!(await lockOutService(client))) throw running(database.place);
     const replaced = await store.storedUploads();
     const permissions = await store.permissions();
-    await store.rebuild(manifest.migrations);
+    await store.rebuild(header.migrations);
     const icons = new RestoredIcons(config);
+    let tables: Record<string, number>;
     let finished: Finished;
     let isCommitting = false;
     try {
       report('Restoring');
-      await copyEverything(options, store, icons);
+      tables = await copyEverything(archive, file ?? 'The backup', store, icons);
       finished = await store.finish({ revokeApiKeys, permissions });
       signal.throwIfAborted();
       // It would be unknown whether an aborted commit took place.
@@ -84,26 +105,31 @@ async function restoreInto(options: RestoreOptions, manifest: Manifest, database
       if (!isCommitting) await icons.removeAdded();
       throw error;
     }
-    return { ...finished, manifest, ...(await icons.keepOnly(manifest, replaced, file)) };
+    return { ...finished, createdAt: header.createdAt, tables, ...(await icons.finish(replaced)) };
   } finally {
     await close();
   }
 }
 
-async function copyEverything({ file, signal }: RestoreOptions, store: BackupStore, icons: RestoredIcons): Promise<void> {
-  const expected = new Set((await store.keptTables()).map(({ name }) => name));
-  for await (const { table, icon, content } of readArchive(file, signal)) {
-    if (icon) {
-      await icons.put(icon.id, await buffer(content));
-      continue;
-    }
-    const columns = expected.delete(table.name) ? await store.columns(table.name) : [];
-    if (columns.join() !== table.columns.join()) throw damaged(file, `the columns of ${table.name} do not match its version`);
-    const rows = store.copyIn(table.name, columns);
-    await pipeline(content, rows, { signal });
-    if (rows.rowCount !== table.rows) throw damaged(file, `${table.name} has ${rows.rowCount} rows instead of ${table.rows}`);
+/** @returns the number of rows by table */
+async function copyEverything(
+  { header, entries }: { header: Header; entries: AsyncIterable<ArchiveEntry> },
+  source: string,
+  store: BackupStore,
+  icons: RestoredIcons,
+): Promise<Record<string, number>> {
+  const columns = header.tables;
+  const expected = (await store.keptTables()).map(({ name }) => name);
+  for (const name of new Set([...expected, ...Object.keys(columns)])) {
+    const own = expected.includes(name) ? await store.columns(name) : [];
+    if (own.join() !== (columns[name] ?? []).join()) throw damaged(source, `the columns of ${name} do not match its version`);
   }
-  if (expected.size > 0) throw damaged(file, `${[...expected].join(', ')} is missing`);
+  const rows = Object.fromEntries(expected.map((name) => [name, 0]));
+  for await (const { table, id, content } of entries) {
+    if (table === undefined) await icons.put(id, content);
+    else rows[table] += await store.copyIn(table, columns[table], content);
+  }
+  return rows;
 }
 
 /**
@@ -111,20 +137,20 @@ async function copyEverything({ file, signal }: RestoreOptions, store: BackupSto
  * them, and icons that are no longer referenced are removed after it.
  */
 class RestoredIcons {
-  readonly #config: StorageConfig;
   readonly #storage: ReturnType<typeof openStorage>;
+  readonly #ids = new Set<string>();
   readonly #added: string[] = [];
-  /** Icons whose stored bytes are damaged. */
-  readonly #damaged = new Set<string>();
+  /** The icons whose stored bytes are different, so damaged: they are replaced when the backup is known to be undamaged. */
+  readonly #different = new Map<string, Buffer>();
 
   constructor(config: StorageConfig) {
-    this.#config = config;
     this.#storage = openStorage(config);
   }
 
   async put(id: string, bytes: Buffer): Promise<void> {
+    this.#ids.add(id);
     const stored = await this.#storage.get(id);
-    if (stored && !stored.equals(bytes)) this.#damaged.add(id);
+    if (stored && !stored.equals(bytes)) this.#different.set(id, bytes);
     if (stored) return;
     this.#added.push(id);
     await this.#storage.put(id, bytes);
@@ -134,24 +160,12 @@ class RestoredIcons {
     for (const id of this.#added) await this.#storage.remove(id).catch(() => {});
   }
 
-  /** Removes what no row refers to; icons in a bucket remain, since a later backup may refer to them. */
-  async keepOnly(manifest: Manifest, replaced: string[], file: string): Promise<Pick<Restored, 'iconsLeft' | 'iconsDamaged'>> {
-    const kept = new Set(manifest.icons.files.map(({ id }) => id));
-    const unneeded = this.#config.bucket ? [] : replaced.filter((id) => !kept.has(id));
-    const removed = await Promise.allSettled(unneeded.map((id) => this.#storage.remove(id)));
-    const iconsDamaged = await this.#repair(file).then(
-      () => 0,
-      () => this.#damaged.size,
-    );
-    return { iconsLeft: removed.filter(({ status }) => status === 'rejected').length, iconsDamaged };
-  }
-
-  /** Stores the damaged icons again. */
-  async #repair(file: string): Promise<void> {
-    if (this.#damaged.size === 0) return;
-    for await (const { icon, content } of readArchive(file, new AbortController().signal)) {
-      if (icon && this.#damaged.has(icon.id)) await this.#storage.put(icon.id, await buffer(content));
-    }
+  /** Replaces damaged icons, and removes those to which no row refers. @param replaced the ids of the icons before the restore */
+  async finish(replaced: string[]): Promise<Pick<Restored, 'icons' | 'iconsLeft' | 'iconsDamaged'>> {
+    const counts = { icons: this.#ids.size, iconsLeft: 0, iconsDamaged: 0 };
+    for (const id of replaced.filter((each) => !this.#ids.has(each))) await this.#storage.remove(id).catch(() => counts.iconsLeft++);
+    for (const [id, bytes] of this.#different) await this.#storage.put(id, bytes).catch(() => counts.iconsDamaged++);
+    return counts;
   }
 }
 

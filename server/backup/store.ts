@@ -1,4 +1,5 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { migrateWithin } from '../db/migrate.ts';
@@ -71,7 +72,6 @@ export type Counts = { accounts: number; websites: number; events: number };
 /** The migrations that a restore ran on the restored schema, and the number of active API keys in the backup. */
 export type Finished = { migrated: string[]; apiKeys: number };
 
-const FORMAT = '(format csv, header)';
 /** How long a restore waits for other programs that read the tables. */
 const LOCK_TIMEOUT = '10s';
 const ACTIVE = '(revoked_at is null and (expires_at is null or expires_at > now()))';
@@ -114,20 +114,17 @@ export class BackupStore {
     return KEPT.filter(({ name }) => existing.includes(name));
   }
 
-  /** Reads the rows of a table as CSV (RFC 4180) with a header line; `count` returns their number after they were read. */
-  copyOut({ name, where = 'true' }: KeptTable, columns: string[]): { rows: Readable; count(): Promise<number> } {
-    const rows = this.#client.query(copyTo(`copy (select ${this.#quoted(columns)} from ${name} where ${where}) to stdout ${FORMAT}`));
-    const count = async () => {
-      // The number arrives after the rows, and before the response to this statement.
-      await this.#client.query('select');
-      return rows.rowCount;
-    };
-    return { rows, count };
+  /** Reads the rows of a table in the text format of COPY, where each line is a row. */
+  copyOut({ name, where = 'true' }: KeptTable, columns: string[]): Readable {
+    return this.#client.query(copyTo(`copy (select ${this.#quoted(columns)} from ${name} where ${where}) to stdout`));
   }
 
-  /** Writes rows of `copyOut` to a table; the stream finishes when PostgreSQL has stored them. */
-  copyIn(table: string, columns: string[]): Writable & { rowCount: number } {
-    return this.#client.query(copyFrom(`copy ${table} (${this.#quoted(columns)}) from stdin ${FORMAT}`));
+  /** Writes lines of `copyOut` to a table. @returns the number of rows */
+  async copyIn(table: string, columns: string[], lines: Buffer): Promise<number> {
+    const rows = this.#client.query(copyFrom(`copy ${table} (${this.#quoted(columns)}) from stdin`));
+    rows.end(lines);
+    await finished(rows);
+    return rows.rowCount;
   }
 
   /** Returns the ids of uploads whose bytes are stored. */

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { extract, type Header, pack } from 'tar-stream';
 
 export type Part = { name: string; body: Buffer; type?: Header['type']; linkname?: string };
 
-/** Returns the entries of a .tar.gz, read without the code under test. */
+const SUMS = 'SHA256SUMS';
+
+/** Returns the entries of a .tar, read without the code under test. */
 export async function unpack(file: string): Promise<Part[]> {
   const tar = extract();
-  tar.end(gunzipSync(await readFile(file)));
+  tar.end(await readFile(file));
   const parts: Part[] = [];
   for await (const entry of tar) {
     const chunks: Buffer[] = [];
@@ -26,27 +27,31 @@ export async function repack(file: string, parts: Part[]): Promise<string> {
     else tar.entry({ name, type, linkname });
   }
   tar.finalize();
-  await writeFile(file, gzipSync(await buffer(tar as unknown as AsyncIterable<Buffer>)));
+  await writeFile(file, await buffer(tar as unknown as AsyncIterable<Buffer>));
   return file;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests write invalid values into it.
-export function manifestOf(parts: Part[]): any {
+export function headerOf(parts: Part[]): any {
   return JSON.parse(String(parts[0].body));
 }
 
-/** Returns the same entries with another manifest. */
-export const withManifest = (parts: Part[], manifest: unknown): Part[] => [
-  { ...parts[0], body: Buffer.from(JSON.stringify(manifest)) },
-  ...parts.slice(1),
-];
+/** Returns the entries with the hashes that they have now. */
+export function withSums(parts: Part[]): Part[] {
+  const rest = parts.filter(({ name }) => name !== SUMS);
+  const lines = rest.map(({ name, body }) => `${createHash('sha256').update(body).digest('hex')}  ${name}\n`);
+  return [...rest, { name: SUMS, body: Buffer.from(lines.join('')) }];
+}
 
-export const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
+/** Returns the same entries with another header. */
+export const withHeader = (parts: Part[], header: unknown): Part[] =>
+  withSums([{ ...parts[0], body: Buffer.from(JSON.stringify(header)) }, ...parts.slice(1)]);
 
-/** Returns the rows of a table in a backup, whose texts must not contain commas or quotes. */
+/** Returns the rows of a table in a backup, whose texts must not contain what COPY escapes. Null is ''. */
 export function rowsOf(parts: Part[], table: string): Record<string, string>[] {
-  const text = String(parts.find(({ name }) => name === `tables/${table}.csv`)?.body ?? '');
-  const [head, ...lines] = text.trimEnd().split('\n');
-  const names = head.split(',');
-  return lines.map((line) => Object.fromEntries(line.split(',').map((value, i) => [names[i], value])));
+  const names: string[] = headerOf(parts).tables[table];
+  return parts
+    .filter(({ name }) => name.startsWith(`tables/${table}.`))
+    .flatMap(({ body }) => String(body).split('\n').slice(0, -1))
+    .map((line) => Object.fromEntries(line.split('\t').map((value, i) => [names[i], value === '\\N' ? '' : value])));
 }

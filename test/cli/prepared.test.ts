@@ -58,7 +58,7 @@ describe('./data', () => {
     await mkdir(join(directory, 'data'), { mode: 0o700 });
     await prepare();
     const before = await readdir(join(directory, 'data'), { recursive: true });
-    for (const args of [[], ['backup', 'x.tar.gz'], ['restore', 'x.tar.gz', '--yes']]) {
+    for (const args of [[], ['backup', 'x.tar'], ['restore', 'x.tar', '--yes']]) {
       const ran = await start(...args);
       expect([ran.exitCode, ran.json().error]).toEqual([
         6,

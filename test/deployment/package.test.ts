@@ -111,7 +111,7 @@ const VALUES: Record<string, string> = {
   '<client>': 'cursor',
   '<key>': 'host',
   '<value>': 'http://localhost:4400',
-  '<file>': 'backup.tar.gz',
+  '<file>': 'backup.tar',
 };
 /** Flags without which a command would only report what is missing. */
 const FLAGS: Record<string, string[]> = { init: ['--list'], 'mcp install': ['--yes'], stats: ['--plain'] };
@@ -159,12 +159,12 @@ test('emailauth start installs the service from its package, and serves', { time
 
   // Installed once: the next start needs neither npm nor a confirmation.
   expect(await serve([], { ...env, EMAILAUTH_SERVER_PACKAGE: '/nowhere.tgz' })).not.toContain('Installing');
-  const backup = await installed.run(['backup', 'backup.tar.gz', '--json'], { cwd: place, env });
+  const backup = await installed.run(['backup', 'backup.tar', '--json'], { cwd: place, env });
   expect([backup.exitCode, JSON.parse(backup.stdout)]).toEqual([0, expect.objectContaining({ tables: expect.any(Object) })]);
   const migrated = await installed.run(['db', 'migrate', '--json'], { cwd: place, env });
   expect([migrated.exitCode, JSON.parse(migrated.stdout)]).toEqual([0, { applied: [] }]);
   expect((await installed.run(['admin', 'unlock', '--json'], { cwd: place, env })).exitCode).toBe(0);
-  const restored = await installed.run(['restore', 'backup.tar.gz', '--yes', '--json'], { cwd: place, env });
+  const restored = await installed.run(['restore', 'backup.tar', '--yes', '--json'], { cwd: place, env });
   expect([restored.exitCode, restored.stdout]).toEqual([0, expect.stringContaining('createdAt')]);
 });
 

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS } from '../../server/db/migrate.ts';
 import { up as firstMigration } from '../../server/db/migrations/0001-sign-in.ts';
-import { manifestOf, repack, unpack, withManifest } from '../cli/archives.ts';
+import { headerOf, repack, unpack, withHeader } from '../cli/archives.ts';
 import { entry, type Home, openHome } from '../cli/command.ts';
 import { KEYS, openTerminal } from '../cli/terminal.ts';
 import { openStage, type Stage } from '../harness.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: MIGRATIONS });
   await stage.query(`insert into audit_log (action, email)
     select 'developer_signed_in', md5(n::text) || '@mail.example' from generate_series(1, ${EVENTS}) n`);
-  file = here('backup.tar.gz');
+  file = here('backup.tar');
   expect((await home.run(['backup', file, '--quiet'])).exitCode).toBe(0);
 });
 // A row that is not in the backup shows whether nothing or everything was restored.
@@ -100,20 +100,20 @@ describe('interrupted', () => {
 
   test('SIGINT during a backup leaves no file or partial file', async () => {
     const letGo = await hold('probes');
-    const writing = begin(['backup', here('cut.tar.gz')]);
+    const writing = begin(['backup', here('cut.tar')]);
     await isAt('copy (select "minute"');
     expect(await leftovers()).toHaveLength(1);
     writing.kill('SIGINT');
     expect((await writing).exitCode).toBe(2);
     await letGo();
     expect(await leftovers()).toEqual([]);
-    expect(await readdir(home.directory)).not.toContain('cut.tar.gz');
+    expect(await readdir(home.directory)).not.toContain('cut.tar');
     await isOver();
   });
 
   test('reports a database that becomes unreachable during a backup', async () => {
     const letGo = await hold('probes');
-    const writing = begin(['backup', here('cut.tar.gz'), '--json']);
+    const writing = begin(['backup', here('cut.tar'), '--json']);
     await isAt('copy (select "minute"');
     await stage.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'emailauth-operator' and datname = current_database()",
@@ -136,9 +136,9 @@ describe('versions', () => {
       "insert into websites (id, domain, email, proven_at) values (gen_random_uuid(), 'old.example', 'old@mail.example', now())",
     );
     await old.query("insert into audit_log (action, domain) values ('signed_in', 'old.example')");
-    const [env, path] = [{ DATABASE_URL: old.databaseUrl }, here('old.tar.gz')];
+    const [env, path] = [{ DATABASE_URL: old.databaseUrl }, here('old.tar')];
     expect((await home.run(['backup', path], { env })).exitCode).toBe(0);
-    expect(manifestOf(await unpack(path)).migrations).toEqual(['0001-sign-in']);
+    expect(headerOf(await unpack(path)).migrations).toEqual(['0001-sign-in']);
     const restored = await home.run(['restore', path, '--yes'], { env });
     expect([restored.exitCode, restored.stderr]).toEqual([
       0,
@@ -159,12 +159,9 @@ describe('versions', () => {
 
   test('rejects a backup with a newer schema or format', async () => {
     const parts = await unpack(file);
-    const manifest = manifestOf(parts);
-    const schema = await repack(
-      here('schema.tar.gz'),
-      withManifest(parts, { ...manifest, migrations: [...manifest.migrations, '9999-later'] }),
-    );
-    const format = await repack(here('format.tar.gz'), withManifest(parts, { ...manifest, formatVersion: 2, tables: 'otherwise' }));
+    const header = headerOf(parts);
+    const schema = await repack(here('schema.tar'), withHeader(parts, { ...header, migrations: [...header.migrations, '9999-later'] }));
+    const format = await repack(here('format.tar'), withHeader(parts, { ...header, formatVersion: 2, tables: 'otherwise' }));
     for (const path of [schema, format]) {
       expect(await failed(['restore', path, '--yes'])).toEqual([3, 'newer', `${path} was written by a newer version of Email Auth.`]);
     }
@@ -174,7 +171,7 @@ describe('versions', () => {
   test('does not change a database of a newer version or of another program, and rejects a backup of an empty one', async () => {
     const other = await openStage({ empty: true });
     const env = { DATABASE_URL: other.databaseUrl };
-    expect(await failed(['backup', here('none.tar.gz')], env)).toEqual([
+    expect(await failed(['backup', here('none.tar')], env)).toEqual([
       3,
       'database',
       expect.stringContaining('There is no Email Auth database in '),
@@ -189,7 +186,7 @@ describe('versions', () => {
     expect((await home.run(['restore', file, '--yes'], { env })).exitCode).toBe(0);
     await other.query("insert into migrations (name) values ('9999-later')");
     expect(await failed(['restore', file, '--yes'], env)).toEqual([3, 'newer', expect.stringContaining('newer version')]);
-    expect(await failed(['backup', here('none.tar.gz')], env)).toEqual([3, 'newer', expect.stringContaining('newer version')]);
+    expect(await failed(['backup', here('none.tar')], env)).toEqual([3, 'newer', expect.stringContaining('newer version')]);
     await other.close();
   });
 });
@@ -197,11 +194,11 @@ describe('versions', () => {
 describe('arguments and prompts', () => {
   test('keeps an existing file without --force, and replaces a symlink instead of following it', async () => {
     await writeFile(here('precious'), 'mine');
-    await symlink(here('precious'), here('link.tar.gz'));
-    expect(await failed(['backup', here('link.tar.gz')])).toEqual([6, 'taken', expect.stringContaining('exists already')]);
-    expect((await home.run(['backup', here('link.tar.gz'), '--force'])).exitCode).toBe(0);
+    await symlink(here('precious'), here('link.tar'));
+    expect(await failed(['backup', here('link.tar')])).toEqual([6, 'taken', expect.stringContaining('exists already')]);
+    expect((await home.run(['backup', here('link.tar'), '--force'])).exitCode).toBe(0);
     expect(await readFile(here('precious'), 'utf8')).toBe('mine');
-    expect((await unpack(here('link.tar.gz')))[0].name).toBe('manifest.json');
+    expect((await unpack(here('link.tar')))[0].name).toBe('backup.json');
   });
 
   test('rejects invalid paths', async () => {
@@ -209,16 +206,16 @@ describe('arguments and prompts', () => {
     expect(await failed(['backup', here('folder')])).toEqual([3, 'file', expect.stringContaining('is not a file')]);
     expect(await failed(['backup', '/dev/null', '--force'])).toEqual([3, 'file', '/dev/null is not a file.']);
     expect(await failed(['restore', '/dev/zero', '--yes'])).toEqual([3, 'file', '/dev/zero is not a file.']);
-    expect(await failed(['backup', here('nowhere/x.tar.gz')])).toEqual([3, 'file', expect.stringContaining('no such file or directory')]);
-    expect(await failed(['backup', '/proc/x.tar.gz'])).toEqual([3, 'file', expect.stringContaining('Cannot write /proc/x.tar.gz')]);
-    expect(await failed(['restore', here('nothing.tar.gz'), '--yes'])).toEqual([3, 'file', expect.stringContaining('no such file')]);
+    expect(await failed(['backup', here('nowhere/x.tar')])).toEqual([3, 'file', expect.stringContaining('no such file or directory')]);
+    expect(await failed(['backup', '/proc/x.tar'])).toEqual([3, 'file', expect.stringContaining('Cannot write /proc/x.tar')]);
+    expect(await failed(['restore', here('nothing.tar'), '--yes'])).toEqual([3, 'file', expect.stringContaining('no such file')]);
     expect(await failed(['restore', here('folder'), '--yes'])).toEqual([3, 'file', expect.stringContaining('is not a file')]);
   });
 
   test('reports all invalid settings that it needs at once, and a database that does not respond', async () => {
     const wrong = { DATABASE_URL: 'mysql://x', S3_BUCKET: 'icons' };
     for (const args of [
-      ['backup', here('x.tar.gz')],
+      ['backup', here('x.tar')],
       ['restore', file, '--yes'],
       ['db', 'migrate'],
     ]) {
@@ -229,7 +226,7 @@ describe('arguments and prompts', () => {
       expect([code, name, text]).toEqual([8, 'database_unreachable', expect.stringContaining('127.0.0.1:1/x')]);
       expect(text).not.toContain('hunter2');
     }
-    expect(await failed(['backup', here('x.tar.gz')], { DATABASE_URL: '' })).toEqual([
+    expect(await failed(['backup', here('x.tar')], { DATABASE_URL: '' })).toEqual([
       3,
       'no_database',
       expect.stringContaining('There is no database in'),
@@ -246,17 +243,17 @@ describe('arguments and prompts', () => {
 
   test('requires --yes when it cannot prompt; shows in a terminal what is replaced, and no changes nothing', async () => {
     expect(await failed(['restore', file])).toEqual([3, 'usage', 'Cannot prompt here.']);
-    const terminal = openTerminal(home, ['restore', 'backup.tar.gz']);
+    const terminal = openTerminal(home, ['restore', 'backup.tar']);
     await terminal.waitFor('Replace everything by the backup of');
     for (const line of [/accounts +1 +0/, /events +150,\d+ +150,000/]) await terminal.waitFor(line);
     terminal.type('n');
     expect(await terminal.exited).toBe(2);
-    const second = openTerminal(home, ['restore', 'backup.tar.gz']);
+    const second = openTerminal(home, ['restore', 'backup.tar']);
     await second.waitFor('Replace everything by the backup of');
     second.type(KEYS.interrupt);
     expect(await second.exited).toBe(2);
     await isUntouched();
-    const third = openTerminal(home, ['restore', 'backup.tar.gz']);
+    const third = openTerminal(home, ['restore', 'backup.tar']);
     await third.waitFor('Replace everything by the backup of');
     third.type('y');
     await third.waitFor('Start the service.');

@@ -100,7 +100,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
     expect(settings.map(({ name }) => name)).toEqual(expect.arrayContaining(['emailauth-core', 'emailauth-jobs', 'emailauth-serving']));
 
     const env = { DATA_DIR: stage.dataDir, DATABASE_URL: url };
-    const file = `${home.directory}/session.tar.gz`;
+    const file = `${home.directory}/session.tar`;
     expect((await home.run(['backup', file, '--json'], { env })).exitCode).toBe(0);
     expect((await home.run(['restore', file, '--yes', '--json'], { env })).json().error).toMatchObject({ code: 'running' });
     expect(await service.stop()).toBe(0);
@@ -154,8 +154,8 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
     const env = { DATA_DIR: stage.dataDir, DATABASE_URL: url };
     for (const command of [
       ['db', 'migrate'],
-      ['backup', `${home.directory}/no.tar.gz`],
-      ['restore', `${home.directory}/session.tar.gz`, '--yes'],
+      ['backup', `${home.directory}/no.tar`],
+      ['restore', `${home.directory}/session.tar`, '--yes'],
     ]) {
       expect((await home.run([...command, '--json'], { env })).json().error.message).toMatch(sentence);
     }
@@ -234,7 +234,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
     );
     expect(settings).toEqual({ seqscan: 'on', timeout: '0' });
     const env = { DATA_DIR: stage.dataDir, DATABASE_URL: url, DATABASE_DIRECT_URL: stage.databaseUrl };
-    const file = `${home.directory}/transaction.tar.gz`;
+    const file = `${home.directory}/transaction.tar`;
     expect((await home.run(['backup', file, '--json'], { env })).exitCode).toBe(0);
     expect((await home.run(['restore', file, '--yes', '--json'], { env })).json()).toMatchObject({ file });
   });

@@ -190,7 +190,7 @@ test('`db rotate-signing-keys` publishes new keys, revokes the former ones on re
 test('a backup contains the salt alone, so that a restore with the same SECRET_KEY keeps every sub', async () => {
   const before = await keysWith(NEW);
   const env = { DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir };
-  const file = join(home.directory, 'backup.tar.gz');
+  const file = join(home.directory, 'backup.tar');
   expect((await home.run(['backup', file], { env })).exitCode).toBe(0);
   await stage.query('delete from oidc_keys');
   expect((await home.run(['restore', '--yes', file], { env })).exitCode).toBe(0);

@@ -41,7 +41,7 @@ test('a program older than the schema does not start, and reports both versions 
       6,
       expect.objectContaining({ code: 'newer', message: expect.stringContaining(sentence) }),
     ]);
-    const restored = await home.run(['backup', join(home.directory, 'b.tar.gz'), '--json']);
+    const restored = await home.run(['backup', join(home.directory, 'b.tar'), '--json']);
     expect([restored.exitCode, restored.json().error.code]).toEqual([3, 'newer']);
     await stage.query('delete from migrations where name = $1', [record]);
   }
@@ -105,7 +105,7 @@ test('the embedded database reports a lost SECRET_KEY and files of another Postg
     's',
   );
   expect(await refusal(EMBEDDED)).toMatch(sentence);
-  const backup = await home.run(['backup', join(home.directory, 'c.tar.gz')], { env: { DATABASE_URL: '' } });
+  const backup = await home.run(['backup', join(home.directory, 'c.tar')], { env: { DATABASE_URL: '' } });
   expect([backup.exitCode, backup.stderr]).toEqual([1, expect.stringMatching(sentence)]);
   expect(await readFile(version, 'utf8')).toBe('15\n');
   await writeFile(version, own);

@@ -208,7 +208,7 @@ describe('an upgrade from the first schema', () => {
         await waitUntil('an invalid index is left', 60_000, async () => {
           return (await stage.query('select from pg_index where not indisvalid')).length === 1;
         });
-        const backup = await execa(process.execPath, [entry, 'backup', `${stage.dataDir}/b.tar.gz`, '--json'], {
+        const backup = await execa(process.execPath, [entry, 'backup', `${stage.dataDir}/b.tar`, '--json'], {
           env: { DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir },
           reject: false,
         });
