@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { beforeEach, expect, inject, test } from 'vitest';
-import { migrate } from '../server/db/migrate.ts';
+import { migrate, migrateOn } from '../server/db/migrate.ts';
 import type { Migration } from '../server/db/migrations/migrations.ts';
 import { createDatabase, query } from './postgres.ts';
 import { waitUntil } from './waiting.ts';
@@ -53,6 +53,94 @@ test('an interrupted backfill keeps its finished batches and continues', async (
   expect(await open()).toBe(2_000);
   expect(await migrate(url, { migrations: [people, upperNames] })).toEqual(['0002-upper-names']);
   expect(await open()).toBe(0);
+});
+
+/** Opens a transaction in which a statement ran. @returns closes it */
+async function hold(begin: string, statement: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url, application_name: 'a report' });
+  await client.connect();
+  await client.query(`${begin}; ${statement}`);
+  return () => client.end();
+}
+
+/** Holds a snapshot, for whose end a concurrent index build waits. */
+const holdSnapshot = () => hold('begin isolation level repeatable read', 'select from migrations limit 1');
+const isBuilding = async () =>
+  (
+    await query(
+      url,
+      "select from pg_stat_progress_create_index where datname = current_database() and phase like 'waiting for old snapshots%'",
+    )
+  ).length > 0;
+const indexes = () =>
+  query(url, "select indexrelid::regclass::text as name, indisvalid as valid from pg_index where indrelid = 'people'::regclass order by 1");
+const COMPLETE = [
+  { name: 'people_pkey', valid: true },
+  { name: 'people_upper_name', valid: true },
+];
+
+test('of two concurrent programs one migrates, and the other one waits', async () => {
+  const letGo = await holdSnapshot();
+  const first = migrate(url, { migrations: [people, upperNames] });
+  await waitUntil('an index is built', 60_000, isBuilding);
+  const lines: string[] = [];
+  const second = migrate(url, { migrations: [people, upperNames], report: (line) => lines.push(line) });
+  await waitUntil('the other one waits', 60_000, () =>
+    lines.includes('Another process is migrating the database; waiting for it to finish.'),
+  );
+  await letGo();
+  expect(await Promise.all([first, second])).toEqual([['0002-upper-names'], []]);
+  expect(await indexes()).toEqual(COMPLETE);
+});
+
+test('an index whose build was interrupted is built again, and the steps before it are not repeated', async () => {
+  const letGo = await holdSnapshot();
+  const interrupted = migrate(url, { migrations: [people, upperNames] });
+  const rejected = expect(interrupted).rejects.toThrow('0002-upper-names, step 2 of 3');
+  await waitUntil('an index is built', 60_000, isBuilding);
+  await query(
+    url,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()",
+  );
+  await rejected;
+  await letGo();
+  expect(await indexes()).toContainEqual({ name: 'people_upper_name_building', valid: false });
+  const lines: string[] = [];
+  expect(await migrate(url, { migrations: [people, upperNames], report: (line) => lines.push(line) })).toEqual(['0002-upper-names']);
+  expect(lines.join()).not.toContain('step 1 of');
+  expect(await indexes()).toEqual(COMPLETE);
+});
+
+test('an abort cancels the statement in PostgreSQL, and the next run continues', async () => {
+  const letGo = await holdSnapshot();
+  const client = new pg.Client(url);
+  client.on('error', () => {});
+  await client.connect();
+  const abort = new AbortController();
+  const rejected = expect(migrateOn(client, { url, signal: abort.signal, migrations: [people, upperNames] })).rejects.toThrow(
+    'step 2 of 3',
+  );
+  await waitUntil('an index is built', 60_000, isBuilding);
+  abort.abort();
+  await rejected;
+  expect(await isBuilding()).toBe(false);
+  await client.end();
+  await letGo();
+  expect(await migrate(url, { migrations: [people, upperNames] })).toEqual(['0002-upper-names']);
+  expect(await indexes()).toEqual(COMPLETE);
+});
+
+test('a step gives up its wait for a lock, names who holds it, and tries again', async () => {
+  const letGo = await hold('begin', 'select from people limit 1');
+  const lines: string[] = [];
+  const migrated = migrate(url, { migrations: [people, upperNames], report: (line) => lines.push(line) });
+  await waitUntil('the wait is reported', 60_000, () =>
+    lines.some((line) => /waiting for a lock that a transaction of another connection holds: process \d+ \(a report\)/.test(line)),
+  );
+  // Others read the table meanwhile.
+  expect(await query(url, 'select from people limit 1')).toHaveLength(1);
+  await letGo();
+  expect(await migrated).toEqual(['0002-upper-names']);
 });
 
 test('a failed step is reported with its cause, and the steps before it are kept', async () => {

@@ -17,7 +17,6 @@ type IndexStep = {
   table: string;
   /** Columns and condition: `(email) where domain is null`. */
   definition: string;
-  unique?: boolean;
 };
 
 /**
@@ -33,11 +32,9 @@ export function titleOf(step: Step): string {
 
 /** Returns the step as SQL for the caller's transaction, on tables that are not in use. */
 export function plainSql(step: Step): string {
-  if ('index' in step) return `drop index if exists ${step.index}; ${createIndex(step)} ${step.index} on ${step.table} ${step.definition}`;
+  if ('index' in step) return `drop index if exists ${step.index}; create index ${step.index} on ${step.table} ${step.definition}`;
   return 'sql' in step ? step.sql : `update ${step.table} set ${step.set} where ${step.where}`;
 }
-
-const createIndex = ({ unique }: IndexStep) => (unique ? 'create unique index' : 'create index');
 
 /** The application_name of a migration's connections. */
 export const MIGRATION_NAME = 'emailauth-migrate';
@@ -132,7 +129,7 @@ async function buildIndex(client: pg.ClientBase, step: IndexStep, options: Onlin
     const pid = await pidOf(client);
     try {
       await client.query(`drop index concurrently if exists ${building}`);
-      const built = client.query(`${createIndex(step)} concurrently ${building} on ${step.table} ${step.definition}`);
+      const built = client.query(`create index concurrently ${building} on ${step.table} ${step.definition}`);
       await reporting(built, options, async () => `  ${label}: ${await buildProgress(options.url, pid)}`);
     } catch (error) {
       if (!isLockError(error)) throw error;

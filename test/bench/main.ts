@@ -12,7 +12,6 @@
  *   --stats N      instead: the statistics over the audit log of N sign-ins
  *   --rows N       instead: sign-in and verify beside an empty database with N rows in each large table and up to a million open links,
  *                  and verify while a partition of up to a million tokens is dropped
- *   --upgrade N    instead: the upgrade from the first schema with N rows of the audit log
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -27,7 +26,6 @@ import { memoryOf } from './programs.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
 import { type Contestant, openStage, registerWebsite, type Stage } from './stage.ts';
 import { measureStats } from './stats.ts';
-import { measureUpgrade } from './upgrade.ts';
 import { measureVolume } from './volume.ts';
 
 const { values: options } = parseArgs({
@@ -36,7 +34,6 @@ const { values: options } = parseArgs({
     growth: { type: 'string', default: '0' },
     only: { type: 'string', default: 'a,b,d,cli' },
     stats: { type: 'string', default: '0' },
-    upgrade: { type: 'string', default: '0' },
     rows: { type: 'string', default: '0' },
   },
 });
@@ -48,7 +45,7 @@ const parts = options.only.split(',');
 
 // Other load on the machine affects the ratios too.
 console.log(`${cpus().length} CPUs, load average before: ${formatNumber(loadavg()[0], 1)}`);
-if (parts.includes('cli') && Number(options.stats) + Number(options.upgrade) + Number(options.rows) === 0) await measureCommands();
+if (parts.includes('cli') && Number(options.stats) + Number(options.rows) === 0) await measureCommands();
 if (options.only === 'cli') process.exit();
 const stage = await openStage();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -58,7 +55,6 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   });
 try {
   if (Number(options.stats) > 0) await measureStats(stage, Number(options.stats));
-  else if (Number(options.upgrade) > 0) await measureUpgrade(stage, Number(options.upgrade));
   else if (Number(options.rows) > 0) await measureRows(stage, Number(options.rows));
   else if (options.only === 'input') await measureInput(stage);
   else if (options.only === 'volume') await measureVolume(stage, AT_ONCE, seconds.signIns);

@@ -5,7 +5,6 @@ import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS } from '../../server/db/migrate.ts';
-import { up as firstMigration } from '../../server/db/migrations/0001-sign-in.ts';
 import { headerOf, repack, unpack, withHeader } from '../cli/archives.ts';
 import { entry, type Home, openHome } from '../cli/command.ts';
 import { KEYS, openTerminal } from '../cli/terminal.ts';
@@ -126,37 +125,6 @@ describe('interrupted', () => {
 });
 
 describe('versions', () => {
-  test('restores and migrates a backup of the first schema', async () => {
-    const old = await openStage({ empty: true });
-    await old.query(firstMigration);
-    await old.query('create table migrations (name text primary key, at timestamptz not null default now())');
-    await old.query("insert into migrations (name) values ('0001-sign-in')");
-    await old.query("insert into users (id, email, name) values (gen_random_uuid(), 'old@mail.example', E'a \"b\", c\\nd\\\\.\\n')");
-    await old.query(
-      "insert into websites (id, domain, email, proven_at) values (gen_random_uuid(), 'old.example', 'old@mail.example', now())",
-    );
-    await old.query("insert into audit_log (action, domain) values ('signed_in', 'old.example')");
-    const [env, path] = [{ DATABASE_URL: old.databaseUrl }, here('old.tar')];
-    expect((await home.run(['backup', path], { env })).exitCode).toBe(0);
-    expect(headerOf(await unpack(path)).migrations).toEqual(['0001-sign-in']);
-    const restored = await home.run(['restore', path, '--yes'], { env });
-    expect([restored.exitCode, restored.stderr]).toEqual([
-      0,
-      expect.stringContaining(`Migrated to this version: ${MIGRATIONS.slice(1).join(', ')}.`),
-    ]);
-    expect(await old.query('select email, name, organisation from users')).toEqual([
-      { email: 'old@mail.example', name: 'a "b", c\nd\\.\n', organisation: '' },
-    ]);
-    expect(await old.query('select domain, proven_at is not null as proven, icon from websites')).toEqual([
-      { domain: 'old.example', proven: true, icon: null },
-    ]);
-    expect(await old.query('select action from audit_log order by id')).toEqual([{ action: 'signed_in' }, { action: 'restored' }]);
-    expect((await old.query('select name from migrations order by name')).map(({ name }) => name)).toEqual(MIGRATIONS);
-    const service = await old.start();
-    expect((await service.client().get('/readyz')).status).toBe(200);
-    await old.close();
-  });
-
   test('rejects a backup with a newer schema or format', async () => {
     const parts = await unpack(file);
     const header = headerOf(parts);
