@@ -8,6 +8,7 @@ export type Flags = Partial<{
   active: boolean;
   backups: string;
   all: boolean;
+  allowDirty: boolean;
   auth: string;
   backchannelLogoutUri: string | false;
   pkce: boolean;
@@ -56,7 +57,6 @@ export type Flags = Partial<{
   start: boolean;
   test: boolean;
   transferTo: string;
-  undo: boolean;
   url: string;
   verify: boolean;
 }>;

@@ -72,14 +72,14 @@ export function takesPort(script: string): boolean {
  * `app.run(port=5000)`, `set :port, 4567`, `app.listen(3000`, `ListenAndServe(":8080"`, `Addr: ":8080"`.
  */
 const PORT_IN_CODE =
-  /\bport\b[\w."'\])]{0,40}\s{0,40}(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\bport["']?, *["']?(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|\b(?:ListenAndServe|Listen|Run|Start)\("[^"\n]{0,60}:(\d{4,5})"|\bAddr: *"[^"\n]{0,60}:(\d{4,5})"/i;
+  /\bport\b[\w."'\])]{0,40}\s{0,40}(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\bport["']?, *["']?(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|\b(?:ListenAndServe|Listen|Run|Start)\("[^"\n]{0,60}:(\d{4,5})"|\bAddr: *"[^"\n]{0,60}:(\d{4,5})"/gi;
 /** Matches `process.env.PORT`, `os.environ.get("PORT"`, `os.Getenv("PORT")`, `ENV.fetch("PORT"`, `{ PORT = 3000 } = process.env`. */
 const READS_PORT =
   /\b(?:process\.env|Bun\.env|os\.environ|getenv|ENV)\b[^\w\n;]{0,3}(?:(?:get|fetch)\(["'])?PORT\b|\bPORT\b[^\n;]{0,20}\} *= *process\.env\b/i;
 
 /** Returns the first port that a source file sets; undefined when it sets none. */
 export function portInSource(text: string): number | undefined {
-  const port = Number(PORT_IN_CODE.exec(text)?.slice(1).find(Boolean));
+  const port = Number(text.matchAll(PORT_IN_CODE).next().value?.slice(1).find(Boolean));
   return port > 0 && port < 65_536 ? port : undefined;
 }
 

@@ -16,7 +16,7 @@ const REVIEWED: Record<string, Record<string, string>> = {
     '/^import\\b(?!\\s*\\()|^(?:const|let|var)\\s(?!.*=>).*\\brequire\\s*\\(|^(?:const|let|var)\\s*\\{[^}=]*$|^require\\s*\\(/': PROJECT,
   },
   'cli/ports.ts': {
-    '/\\bport\\b[\\w."\'\\])]{0,40}\\s{0,40}(?:=|:|\\|\\||\\?\\?)[^\\n\\d;]{0,60}\\b(\\d{4,5})\\b|\\bport["\']?, *["\']?(\\d{4,5})\\b|\\blisten\\(\\s*(\\d{4,5})\\b|\\b(?:ListenAndServe|Listen|Run|Start)\\("[^"\\n]{0,60}:(\\d{4,5})"|\\bAddr: *"[^"\\n]{0,60}:(\\d{4,5})"/i':
+    '/\\bport\\b[\\w."\'\\])]{0,40}\\s{0,40}(?:=|:|\\|\\||\\?\\?)[^\\n\\d;]{0,60}\\b(\\d{4,5})\\b|\\bport["\']?, *["\']?(\\d{4,5})\\b|\\blisten\\(\\s*(\\d{4,5})\\b|\\b(?:ListenAndServe|Listen|Run|Start)\\("[^"\\n]{0,60}:(\\d{4,5})"|\\bAddr: *"[^"\\n]{0,60}:(\\d{4,5})"/gi':
       PROJECT,
     '/\\b(?:process\\.env|Bun\\.env|os\\.environ|getenv|ENV)\\b[^\\w\\n;]{0,3}(?:(?:get|fetch)\\(["\'])?PORT\\b|\\bPORT\\b[^\\n;]{0,20}\\} *= *process\\.env\\b/i':
       PROJECT,

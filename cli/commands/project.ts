@@ -16,7 +16,7 @@ export const init: CommandSpec = {
   group: 'Integration',
   summary: 'write the sign-in into a project',
   about:
-    'Reads the project, shows what it would write and change, and does it after you confirm: files, .env, the entry file and packages. Then it runs the build of the project, or starts the app until it listens; when that fails, everything is rolled back. It never overwrites a file of yours without --force. --undo removes what it wrote; files that you edited since keep your edits. What is needed for that is in $XDG_STATE_HOME/emailauth (~/.local/state/emailauth).',
+    'Reads the project, shows what it would write and change, and does it after you confirm: files, .env, the entry file and packages. Then it runs the build of the project, or starts the app until it listens; when that fails, everything is rolled back. It never overwrites a file of yours without --force. It changes only files that git holds as they are, and prints the git commands that undo it; without git it asks whether there is a copy.',
   flags: {
     '--framework <id>': 'instead of the detected one',
     '--domain <domain>': 'of the website; localhost during development, and where no prompt is possible',
@@ -27,7 +27,7 @@ export const init: CommandSpec = {
     '--force': 'overwrite existing files, and values in .env',
     '--no-verify': 'do not run the build or start the app afterwards',
     '--no-install': 'leave the installation of packages to you',
-    '--undo': 'remove what it wrote; with --force also what was edited since',
+    '--allow-dirty': 'change files that have changes which git does not hold',
     '--list': 'list the frameworks, and do nothing else',
   },
   examples: [
@@ -35,16 +35,14 @@ export const init: CommandSpec = {
     'init --framework express --domain shop.example',
     'init apps/web --dry-run',
     'init --domain localhost --yes --json',
-    'init --undo',
     'init --list',
   ],
-  json: '{framework,variant,files,env,packages,commands,verified,next}; with --undo {files,kept}; with --list [{id,name,language}]',
-  exits: { 6: 'a file or a route exists already: see --force and --login-path' },
+  json: '{framework,variant,files,env,packages,commands,verified,next,undo:{command,notes}}; with --list [{id,name,language}]',
+  exits: { 6: 'a file or a route exists already, or git does not hold a file: see --force, --login-path and --allow-dirty' },
   // A rollback takes as long as the package manager needs.
   waitsForCleanUp: true,
   run: async (context, [dir], flags) => {
     if (flags.list) return listFrameworks(context.terminal);
-    if (flags.undo) return undo(context, dir, flags.force === true);
     const { addSignIn } = await import('../init/add-sign-in.ts');
     return addSignIn(context, dir, flags);
   },
@@ -55,11 +53,6 @@ async function listFrameworks(terminal: Terminal): Promise<number> {
   const rows = frameworks.map(({ id, name, language }) => ({ id, name, language }));
   terminal.result(rows, table(rows.map(({ id, name, language }) => [id, name, language])));
   return EXIT.ok;
-}
-
-async function undo(context: Context, dir: string | undefined, force: boolean): Promise<number> {
-  const [{ requireDirectory }, { undoInit }] = await Promise.all([import('../init/questions.ts'), import('../init/undo.ts')]);
-  return undoInit(context, requireDirectory(resolve(context.cwd, dir ?? '.')), force);
 }
 
 const remedies: Remedies = {

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { normalHost } from '../../contract/rules.ts';
@@ -8,14 +9,17 @@ import { type Integration, render, renderWiring, type TemplateValues } from '../
 import type { Context, Flags } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
-import { foreign, paragraph, shellLine, type Terminal } from '../terminal.ts';
+import { foreign, paragraph, shellLine, type Terminal, textWidth } from '../terminal.ts';
 import { applyJob, type Check, checksFor, type Outcome } from './apply.ts';
+import { valueIn } from './env-file.ts';
 import { patchOf, requireWritable } from './files.ts';
+import { readGit } from './git.ts';
 import { findPackages, type Packages } from './package-manager.ts';
 import { findRoute, nextStepsAfter, type Plan, planFor, type Step } from './plan.ts';
-import { type Project, portOf, readProject } from './project.ts';
+import { type Project, portOf, readProject, readText } from './project.ts';
 import { existsIn, findRegistrationStep, promptDomain, requireDirectory, selectFramework, selectWorkspace } from './questions.ts';
-import { type InitHistory, readHistory } from './record.ts';
+import { watchedFiles } from './snapshot.ts';
+import { findUnheld, type Undo, undoOf } from './undo.ts';
 
 const LOGIN_PATH = '/login';
 const SUGGESTED_PATH = '/sign-in';
@@ -32,7 +36,6 @@ type Decision = {
   plan: Plan;
   packages: Packages;
   checks: Check[];
-  history: InitHistory;
 };
 
 /**
@@ -43,7 +46,7 @@ type Decision = {
 export async function addSignIn(context: Context, dir: string | undefined, flags: Flags): Promise<number> {
   const { terminal } = context;
   const decision = await decide(context, await selectWorkspace(terminal, requireDirectory(resolve(context.cwd, dir ?? '.'))), flags);
-  const { project, framework, plan, integration, domain, packages, checks, history } = decision;
+  const { project, framework, plan, integration, domain, packages, checks } = decision;
   const { root } = project;
   const changed = plan.steps.filter(({ action }) => action !== 'unchanged');
   const conflicts = flags.force ? [] : changed.filter(({ action }) => action === 'overwritten');
@@ -57,7 +60,7 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
     ...(outcome?.remarks ?? []),
     ...nextStepsAfter(framework, integration, plan, decision),
   ];
-  const resultOf = (outcome: Outcome | null) => toResult(decision, commands, outcome, next(outcome));
+  const resultOf = (outcome: Outcome | null, undo: Undo | null = null) => toResult(decision, commands, outcome, next(outcome), undo);
   const title = `The sign-in with ${framework.name} for ${domain}`;
   const installs = left.length > 0 ? [] : packages.add;
   if (changed.length === 0 && installs.length === 0) {
@@ -75,17 +78,25 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
   }
   const changes = changed.map(({ change }) => change);
   requireWritable(root, changes);
+  const managed = packages.manager?.files ?? [];
+  const watched = watchedFiles(root, [...changes.map(({ target }) => target), ...managed]);
+  const git = readGit(root, watched);
+  const unheld = findUnheld(root, git, changed, installs.length > 0 ? managed : []);
+  if (unheld.length > 0 && !flags.allowDirty) throw unheldError(unheld);
   for (const text of [patch, announced, registration && paragraph(registration, terminal)]) if (text) terminal.note(`${text}\n`);
-  await requireConfirmation(
-    terminal,
-    `Write ${changes.length === 1 ? 'this file' : `these ${changes.length} files`} into ${foreign(root)}?`,
-  );
+  const isInGit = !('reason' in git);
+  if (!isInGit)
+    terminal.note(`${paragraph(`${git.reason}, so nothing can take the changes back: make a copy of the project first.`, terminal)}\n`);
+  const subject = changes.length === 1 ? 'this file' : `these ${changes.length} files`;
+  await requireConfirmation(terminal, `Write ${subject} into ${foreign(root)}${isInGit ? '' : ' without git'}?`);
   // Adding packages installs those of the project as well.
   const all = [...(checks.length > 0 && packages.prepare && installs.length === 0 ? [packages.prepare] : []), ...installs];
   const loadEnv = framework.loadEnv !== undefined;
-  const outcome = await applyJob(context, { root, changes, manager: packages.manager, installs: all, checks, loadEnv, history });
-  const report = { title: `${title} is written.`, steps: plan.steps, commands, next: next(outcome), verified: outcome.verified };
-  terminal.result(resultOf(outcome), formatReport(report, terminal));
+  const outcome = await applyJob(context, { root, changes, watched, manager: packages.manager, installs: all, checks, loadEnv });
+  const install = installs.length > 0 ? (packages.manager?.install ?? null) : null;
+  const undo = undoOf(realpathSync(context.cwd), root, { git, steps: changed, changed: outcome.changed, install });
+  const report = { title: `${title} is written.`, steps: plan.steps, commands, next: next(outcome), verified: outcome.verified, undo };
+  terminal.result(resultOf(outcome, undo), formatReport(report, terminal));
   return EXIT.ok;
 }
 
@@ -116,13 +127,13 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   const renderAt = (given: string, path: string) => fill((each, values) => render(each, sources, values), given, path);
   // Errors in the flags are reported before any prompt.
   renderAt(flags.domain ?? 'localhost', flags.loginPath ?? LOGIN_PATH);
-  const history = readHistory(root, context.env);
-  const isTaken = (path: string) => takenBy(path, project, framework, renderAt('localhost', path), history);
+  const isTaken = (path: string) => takenBy(path, project, framework, renderAt('localhost', path));
   const loginPath = await selectLoginPath(context.terminal, flags.loginPath ?? LOGIN_PATH, isTaken);
   const given = flags.domain ?? (await promptDomain(context));
   const integration = renderAt(given, loginPath);
   const wiring = fill(renderWiring, given, loginPath);
-  const target = { root, framework, entries: project.entries, wiring, history, force: flags.force === true, loginPath };
+  const earlier = renderEarlier(root, (values) => render(framework, sources, { ...base, domain: 'localhost', loginPath, ...values }));
+  const target = { root, framework, entries: project.entries, wiring, earlier, force: flags.force === true, loginPath };
   const plan = planFor(target, integration);
   const packages = await findPackages(project, framework, context.env);
   const isInstallable = packages.missing.length === 0 || (flags.install !== false && packages.manager !== null);
@@ -142,17 +153,28 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
     plan,
     packages,
     checks,
-    history,
   };
 }
 
+/**
+ * Returns the files as an earlier run wrote them with the values that `.env` has, by which they are told from edited ones; for localhost
+ * without such values.
+ */
+function renderEarlier(root: string, renderWith: (values: Partial<TemplateValues>) => Integration): Integration['files'] {
+  const text = readText(root, '.env') ?? '';
+  const [site, origin] = [valueIn(text, 'SITE_URL'), valueIn(text, 'EMAILAUTH_URL')];
+  const { hostname, port } = URL.canParse(site) ? new URL(site) : { hostname: '', port: '' };
+  try {
+    return renderWith({ ...(origin && { origin }), ...(hostname && { domain: hostname, port: Number(port) || undefined }) }).files;
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
 /** Returns the file of the project that serves the login path already, or null. */
-function takenBy(path: string, { root, entries }: Project, { id }: Framework, { files }: Integration, history: InitHistory): string | null {
-  const written = new Set(files.map((file) => file.path));
-  // What an earlier run wrote may be at another path than the file of this one.
-  const recorded = history.runs.flatMap((run) => run.files).map((file) => file.path);
-  const found = findRoute(path, { root, framework: id, entries, written });
-  return found && !recorded.includes(resolve(root, found)) ? found : null;
+function takenBy(path: string, { root, entries }: Project, { id }: Framework, { files }: Integration): string | null {
+  return findRoute(path, { root, framework: id, entries, written: new Set(files.map((file) => file.path)) });
 }
 
 /** Returns the login path, or another one that is entered when a route of the project has it. */
@@ -188,6 +210,12 @@ function installCommands({ language }: Framework, { add }: Packages, left: reado
   return [shellLine([...(language === 'Python' ? ['pip', 'install'] : ['npm', 'install']), ...left])];
 }
 
+function unheldError(paths: readonly string[]): CommandError {
+  const message = `These files have changes that git does not hold: ${paths.join(', ')}. Nothing was written.`;
+  const hint = 'Commit or stage them, so that git can undo what is written; or pass --allow-dirty.';
+  return new CommandError(EXIT.conflict, 'uncommitted', message, hint);
+}
+
 function conflictError(conflicts: readonly Step[], terminal: Terminal): CommandError {
   for (const { shown } of conflicts) terminal.note(`${patchOf(shown, terminal)}\n`);
   const paths = conflicts.map(({ change }) => foreign(change.path));
@@ -201,6 +229,7 @@ function toResult(
   commands: string[],
   outcome: Outcome | null,
   next: string[],
+  undo: Undo | null,
 ) {
   return {
     framework: framework.id,
@@ -211,6 +240,7 @@ function toResult(
     commands,
     verified: outcome?.verified ?? null,
     next: [...commands.map((command) => `Run \`${command}\`.`), ...next],
+    undo: undo && { command: undo.command.join(' '), notes: undo.notes },
   };
 }
 
@@ -221,15 +251,38 @@ type Report = {
   verified: string | null;
   commands: readonly string[];
   next: readonly string[];
+  undo: Undo;
 };
 
 /** Returns what was done and what is left to do, as text of at most 80 columns, unless code is longer. */
-export function formatReport({ title, steps, verified, commands, next }: Report, { style }: Pick<Terminal, 'style'>): string {
+export function formatReport(
+  { title, steps, verified, commands, next, undo }: Report,
+  { style, columns }: Pick<Terminal, 'style' | 'columns'>,
+): string {
   const lines = [title, ''];
   for (const { change, action } of steps)
     lines.push(`  ${style(action === 'unchanged' ? 'dim' : 'green', action.padEnd(11))}  ${foreign(change.path)}`);
   if (verified) lines.push('', paragraph(`\`${verified}\` passed.`, { style }));
   if (commands.length > 0) lines.push('', style('bold', 'Run'), ...commands.map((command) => `  ${style('cyan', command)}`));
-  lines.push('', style('bold', 'Next'), ...next.map((sentence) => paragraph(sentence, { style }, '  - ', '    ')));
+  const listed = (sentences: readonly string[]) => sentences.map((sentence) => paragraph(sentence, { style }, '  - ', '    '));
+  lines.push('', style('bold', 'Next'), ...listed(next));
+  if (undo.command.length > 0 || undo.notes.length > 0)
+    lines.push(
+      '',
+      style('bold', 'Undo'),
+      ...shellLines(undo.command, textWidth(columns)).map((line) => style('cyan', line)),
+      ...listed(undo.notes),
+    );
   return lines.join('\n');
+}
+
+/** Returns a line for the shell as lines that it reads as one, each within the width unless a word is longer. */
+function shellLines(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length + ' '.length + ' \\'.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(`  ${word}`);
+  }
+  return lines.map((line, i) => (i < lines.length - 1 ? `${line} \\` : line));
 }

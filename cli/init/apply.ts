@@ -11,28 +11,20 @@ import { shellLine } from '../terminal.ts';
 import { type Change, writeAll } from './files.ts';
 import { type CommandLine, findPython, type PackageManager } from './package-manager.ts';
 import { type Project, readText } from './project.ts';
-import {
-  changesSince,
-  type InitHistory,
-  removeOutputs,
-  removePackages,
-  restoreFiles,
-  type Snapshot,
-  saveHistory,
-  takeSnapshot,
-} from './record.ts';
+import { changedSince, removeOutputs, removePackages, restoreFiles, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** What `init` does in a project after the person has confirmed it. */
 type Job = {
   root: string;
   changes: readonly Change[];
+  /** The files that may change, as absolute paths. */
+  watched: readonly string[];
   manager: PackageManager | null;
   /** The commands that install the packages, in order; empty when none are missing. */
   installs: readonly CommandLine[];
   checks: readonly Check[];
   /** The app needs the variables of `.env` in its environment. */
   loadEnv: boolean;
-  history: InitHistory;
 };
 
 /** What was found out about the project. */
@@ -41,6 +33,8 @@ export type Outcome = {
   verified: string | null;
   /** Sentences about what could not be done. */
   remarks: string[];
+  /** The files that are different now, as absolute paths. */
+  changed: string[];
 };
 
 const INSTALL_MS = 10 * 60_000;
@@ -52,27 +46,20 @@ const SHOWN_LINES = 15;
  * @throws CommandError install_failed, build_failed, cancelled, or what `writeAll` throws
  */
 export async function applyJob(context: Context, job: Job): Promise<Outcome> {
-  const { root, changes, manager, history } = job;
-  const paths = [...changes.map(({ target }) => target), ...(manager?.files ?? [])];
-  const snapshot = takeSnapshot(root, paths, manager?.directories ?? []);
+  const { root, changes, watched, manager } = job;
+  const snapshot = takeSnapshot(root, watched, manager?.directories ?? []);
   writeAll(root, changes);
-  // With this record, `--undo` also works after a power failure.
-  const record = (install: CommandLine | null) =>
-    saveHistory(root, { ...history, runs: [...history.runs, changesSince(snapshot, install)] });
   let isInstalled = false;
   const rollBack = async (keepPackages = false) => {
     restoreFiles(snapshot);
     if (!keepPackages && isInstalled) await removeInstalled(context, job, snapshot);
-    saveHistory(root, history);
   };
   try {
-    record(null);
     isInstalled = job.installs.length > 0;
     for (const install of job.installs) await installPackages(context, root, install);
-    const outcome = await verify(context, job);
+    const found = await verify(context, job);
     removeOutputs(snapshot);
-    record(isInstalled ? (manager?.install ?? null) : null);
-    return outcome;
+    return { ...found, changed: changedSince(snapshot) };
   } catch (error) {
     if (context.signal.aborted) {
       await rollBack();
@@ -116,7 +103,7 @@ async function installPackages(context: Context, root: string, install: CommandL
 }
 
 /** Runs the checks. @throws CheckFailure */
-async function verify(context: Context, job: Job): Promise<Outcome> {
+async function verify(context: Context, job: Job): Promise<Pick<Outcome, 'verified' | 'remarks'>> {
   const passed: string[] = [];
   const remarks: string[] = [];
   for (const check of job.checks) {

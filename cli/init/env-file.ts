@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { isDeepStrictEqual, parseEnv } from 'node:util';
 
 /** A variable as it should be in a `.env` file. */
@@ -73,40 +70,3 @@ export function additionTo(text: string, lines: readonly string[]): string {
 export const valueIn = (text: string, name: string): string => variablesIn(text)[name] ?? '';
 
 const variablesIn = (text: string): Record<string, string | undefined> => ({ ...parseEnv(text.replace(/^\uFEFF/, '')) });
-
-/**
- * Returns how git treats a file of a directory: it is tracked, ignored, or untracked and would be part of the next commit. Without a
- * work tree, only the .gitignore of the directory counts: a repository may be created later.
- */
-export function gitStatusOf(directory: string, file: string): 'tracked' | 'ignored' | 'untracked' {
-  const listed = () => (isListedIn(join(directory, '.gitignore'), file) ? 'ignored' : 'untracked');
-  if (!isInWorkTree(directory)) return listed();
-  const tracked = runGit(directory, 'ls-files', '--error-unmatch', '--', file);
-  if (tracked === 'not installed') return listed();
-  if (tracked === 0) return 'tracked';
-  return runGit(directory, 'check-ignore', '-q', '--', file) === 0 ? 'ignored' : 'untracked';
-}
-
-function isInWorkTree(directory: string): boolean {
-  // In a linked work tree and in a submodule `.git` is a file.
-  if (existsSync(join(directory, '.git'))) return true;
-  const parent = dirname(directory);
-  return parent !== directory && isInWorkTree(parent);
-}
-
-function runGit(directory: string, ...args: string[]): number | 'not installed' {
-  try {
-    // Without the fsmonitor program that the work tree's own configuration may name.
-    execFileSync('git', ['-C', directory, '-c', 'core.fsmonitor=false', ...args], { stdio: 'ignore', timeout: 10_000 });
-    return 0;
-  } catch (error) {
-    const { code, status } = error as { code?: string; status?: number | null };
-    return code === 'ENOENT' ? 'not installed' : (status ?? 1);
-  }
-}
-
-function isListedIn(path: string, file: string): boolean {
-  if (!existsSync(path)) return false;
-  const lines = readFileSync(path, 'utf8').split(/\r?\n/);
-  return [file, `/${file}`, `${file}*`].some((line) => lines.includes(line));
-}

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { applyPatch, structuredPatch } from 'diff';
 import { globSync } from 'tinyglobby';
 import { isThisMachine } from '../../contract/rules.ts';
 import { MIN_SECRET_LENGTH } from '../../templates/catalog.ts';
 import type { Framework, Wiring } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
 import { CommandError, EXIT } from '../exit.ts';
-import { additionTo, complete, gitStatusOf, type Variable, valueIn } from './env-file.ts';
+import { additionTo, complete, type Variable, valueIn } from './env-file.ts';
 import { type Change, readExisting, type ShownChange } from './files.ts';
+import { gitStatusOf } from './git.ts';
 import { FOREIGN, readText } from './project.ts';
-import { type InitHistory, lastWritten } from './record.ts';
 import { connect } from './wiring.ts';
 
 /** What happens to one file: `changed` keeps what is in it. */
@@ -36,8 +34,8 @@ type Target = {
   framework: Framework;
   entries: readonly string[];
   wiring: readonly Wiring[];
-  /** What `init` wrote before. */
-  history: Pick<InitHistory, 'runs'>;
+  /** The files as an earlier run wrote them with the values of `.env`. */
+  earlier: Integration['files'];
   /** Values of `.env` that someone else set are replaced too. */
   force: boolean;
   /** The path that starts a sign-in. */
@@ -57,7 +55,7 @@ export function planFor(target: Target, { files, env, site }: Pick<Integration, 
   const account = ownAccountPage(target, files);
   const remarks: string[] = [];
   const steps = files.map(({ path, contents, example }) => {
-    const step = planFile(target, path, Buffer.from(contents));
+    const step = planFile(target, path, contents);
     const isOwn = example === true || (account !== null && servesPath(target.framework.id, path, ACCOUNT_PATH));
     if (step.action === 'unchanged' || !isOwn || (example && !step.change.before)) return step;
     if (example) remarks.push(`Your ${path} is unchanged: link to \`${target.loginPath}\` in it.`);
@@ -68,7 +66,8 @@ export function planFor(target: Target, { files, env, site }: Pick<Integration, 
   const kept = steps.filter((step) => !('isLeftOut' in step && step.isLeftOut));
   const all = { steps: [...kept, ...connected.steps], remarks: [...remarks, ...connected.remarks] };
   if (env.length === 0) return { ...all, siteUrl: site };
-  const environment = planEnvironment(target, env, site);
+  const isRepeated = steps.some(({ action }) => action === 'changed');
+  const environment = planEnvironment({ ...target, force: target.force || isRepeated }, env, site);
   const gitignore = planGitignore(target.root);
   return {
     steps: [...all.steps, environment.step, ...gitignore.steps],
@@ -78,8 +77,12 @@ export function planFor(target: Target, { files, env, site }: Pick<Integration, 
 }
 
 /** Returns the project's own page at /account, or null. */
-function ownAccountPage({ root, framework, entries, history }: Target, files: Integration['files']): string | null {
-  const written = new Set(files.map(({ path }) => path).filter((path) => isOurs(root, path, history)));
+function ownAccountPage({ root, framework, entries, earlier }: Target, files: Integration['files']): string | null {
+  const isOurs = ({ path, contents }: Integration['files'][number]) => {
+    const { before } = readExisting(root, path);
+    return before === null || isSameText(before, contents) || isSameText(before, textIn(earlier, path));
+  };
+  const written = new Set(files.filter(isOurs).map(({ path }) => path));
   return findRoute(ACCOUNT_PATH, { root, framework: framework.id, entries, written });
 }
 
@@ -88,32 +91,20 @@ const describeAccount = (file: string, framework: string) =>
     ? `Your own page ${file} is kept: show the signed-in address and a form for \`POST /logout\` on it.`
     : `${file} has a route /account of its own: remove either that one or the one of the integration.`;
 
-/** Whether a path is free, or has a file that `init` wrote. */
-function isOurs(root: string, path: string, history: Target['history']): boolean {
-  const { target, before } = readExisting(root, path);
-  return before === null || lastWritten(history, target) !== null;
-}
-
-function planFile({ root, history }: Target, path: string, rendered: Buffer): Step {
+function planFile({ root, earlier }: Target, path: string, rendered: string): Step {
   const found = readExisting(root, path);
   const { before } = found;
-  const stepTo = (after: Buffer, action: Step['action']): Step => {
-    const change = { path, ...found, after };
-    return { change, action, shown: change };
-  };
-  if (before === null) return stepTo(rendered, 'written');
-  if (textOf(before) === textOf(rendered)) return stepTo(rendered, 'unchanged');
-  const previous = lastWritten(history, found.target);
-  if (!previous) return stepTo(rendered, 'overwritten');
-  if (textOf(before) === textOf(previous)) return stepTo(rendered, 'changed');
-  // The file was edited since: only the lines that differ between the previous and the new template are changed.
-  const patched = applyPatch(before.toString(), structuredPatch('', '', previous.toString(), rendered.toString(), '', '', { context: 2 }));
-  if (patched === false) return stepTo(rendered, 'overwritten');
-  return stepTo(Buffer.from(patched), patched === before.toString() ? 'unchanged' : 'changed');
+  const change = { path, ...found, after: Buffer.from(rendered) };
+  const stepOf = (action: Step['action']): Step => ({ change, action, shown: change });
+  if (before === null) return stepOf('written');
+  if (isSameText(before, rendered)) return stepOf('unchanged');
+  return stepOf(isSameText(before, textIn(earlier, path)) ? 'changed' : 'overwritten');
 }
 
+const textIn = (files: Integration['files'], wanted: string) => files.find(({ path }) => path === wanted)?.contents;
+
 // A checkout on Windows may have other line ends.
-const textOf = (bytes: Buffer) => bytes.toString('latin1').replaceAll('\r\n', '\n');
+const isSameText = (bytes: Buffer, text: string | undefined) => bytes.toString().replaceAll('\r\n', '\n') === text;
 
 /** Connects the files with the app; what cannot be changed is a remark. */
 function connectFiles({ root, entries, wiring }: Target): Pick<Plan, 'steps' | 'remarks'> {
@@ -134,17 +125,14 @@ function connectFiles({ root, entries, wiring }: Target): Pick<Plan, 'steps' | '
 }
 
 function planEnvironment(
-  { root, history, force }: Target,
+  { root, force }: Target,
   env: Integration['env'],
   site: string,
 ): { step: Step; remarks: string[]; siteUrl: string } {
   const found = readExisting(root, ENV);
   const text = found.before?.toString() ?? '';
   if (env.some(({ name }) => name === SECRET)) requireLongSecret(valueIn(text, SECRET));
-  const written = lastWritten(history, join(root, ENV))?.toString() ?? '';
-  const isOwn = (name: string) => valueIn(written, name) === valueIn(text, name);
-  const variables = (secret: () => string): Variable[] =>
-    env.map(({ name, value }) => ({ name, value: value || secret, replaces: force || isOwn(name) }));
+  const variables = (secret: () => string): Variable[] => env.map(({ name, value }) => ({ name, value: value || secret, replaces: force }));
   const after = complete(
     text,
     variables(() => randomBytes(32).toString('hex')),

@@ -1,130 +1,74 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { applyPatch, structuredPatch } from 'diff';
-import type { Context } from '../command.ts';
-import { CommandError, EXIT } from '../exit.ts';
-import { lastLines, runProgram } from '../process-group.ts';
-import { requireConfirmation } from '../prompts.ts';
-import { patchOf } from './files.ts';
+import { foreign, shellLine } from '../terminal.ts';
+import { type GitStates, undoCommand } from './git.ts';
 import type { CommandLine } from './package-manager.ts';
-import { type InitHistory, readHistory, removeEmpty, restoreFile, saveHistory } from './record.ts';
+import type { Step } from './plan.ts';
 
-/** What `--undo` does to one file. */
-type Undone = {
-  path: string;
-  current: Buffer | null;
-  /** Contents after it; null removes the file. */
-  after: Buffer | null;
-  mode: number | null;
-  /** Edited since, in the lines that `init` wrote: it stays. */
-  isKept: boolean;
+/** How what `init` wrote is taken back. */
+export type Undo = {
+  /** The words of a line for the shell, quoted where needed; empty where git can undo nothing. */
+  command: string[];
+  /** What else is to be done, as sentences with code in backticks. */
+  notes: string[];
 };
 
-const INSTALL_MS = 10 * 60_000;
+const LOCAL_ENV = '.env';
 
 /**
- * Removes what all runs of `init` wrote into a project: files, lines of `.env`, changes of existing files and packages. A file that
- * was edited since keeps the edits; where they overlap with what `init` wrote, it stays unless `force` is set.
- * @returns the exit code
- * @throws CommandError not_found when `init` wrote nothing into the project
+ * Returns the files that change and have contents that git does not hold, relative to the project. `.env` is one of them only where git
+ * tracks it: its contents belong outside of git, and `init` adds lines to it.
+ * @param steps those that change a file
+ * @param installed the files that an installation of packages changes; the package manager makes those again that git ignores
  */
-export async function undoInit(context: Context, root: string, force: boolean): Promise<number> {
-  const { terminal } = context;
-  const history = readHistory(root, context.env);
-  if (history.runs.length === 0) {
-    const hint = 'Give the directory into which it wrote: `emailauth init <dir> --undo`.';
-    throw new CommandError(EXIT.notFound, 'not_found', `There is nothing to undo in ${root}.`, hint);
-  }
-  const shown = (path: string) => relative(root, path).split(sep).join('/');
-  const undone = planUndo(history, force);
-  const changed = undone.filter(({ current, after, isKept }) => !isKept && !sameBytes(current, after));
-  const kept = undone.filter(({ isKept }) => isKept).map(({ path }) => shown(path));
-  for (const { path, current, after } of changed) terminal.note(`${summarize(shown(path), current, after, terminal)}\n`);
-  if (kept.length > 0) terminal.note(`Edited since, so they are kept: ${kept.join(', ')}. --force restores them as well.\n`);
-  await requireConfirmation(terminal, `Undo the integration in ${root}?`);
-
-  for (const { path, after, mode } of changed) restoreFile(path, after, mode);
-  removeEmpty(history.runs.flatMap(({ directories }) => directories).sort((one, other) => one.length - other.length));
-  await removePackages(context, root, history, changed);
-  // What was kept can be undone with --force later.
-  saveHistory(root, kept.length > 0 ? onlyKept(history, undone) : { ...history, runs: [] });
-  const files = undone.map(({ path, after, isKept }) => ({ path: shown(path), action: isKept ? 'kept' : after ? 'restored' : 'removed' }));
-  const lines = files.map(({ path, action }) => `  ${action.padEnd(8)}  ${path}`);
-  terminal.result({ files, kept }, ['The integration is removed.', '', ...lines].join('\n'));
-  return EXIT.ok;
+export function findUnheld(root: string, git: GitStates, steps: readonly Step[], installed: readonly string[]): string[] {
+  if ('reason' in git) return [];
+  const planned = steps.filter((step) => !isHeld(git, step) && !isLocalEnv(git, step)).map(({ change }) => change.target);
+  const others = installed.filter((path) => existsSync(path) && ['changed', 'untracked'].includes(git.get(path) ?? ''));
+  return [...new Set([...planned, ...others])].map((path) => shownPath(root, path));
 }
 
-/** Undoes the runs in memory, the newest first. */
-function planUndo({ runs }: InitHistory, force: boolean): Undone[] {
-  const files = new Map<string, Undone>();
-  for (const run of runs.toReversed()) {
-    for (const { path, before, after, mode } of run.files) {
-      const read = () => (existsSync(path) ? readFileSync(path) : null);
-      const file = files.get(path) ?? { path, current: read(), after: read(), mode: null, isKept: false };
-      files.set(path, file);
-      file.mode = mode;
-      if (file.isKept) continue;
-      const reverted = revert(path, file.after, fromBase64(after), fromBase64(before));
-      if (reverted === undefined && !force) file.isKept = true;
-      else file.after = reverted === undefined ? fromBase64(before) : reverted;
-    }
-  }
-  return [...files.values()];
+/**
+ * Returns how the changes of a run are taken back.
+ * @param cwd from where the command is entered, without symbolic links
+ * @param run.git the states of the files before
+ * @param run.steps those that changed a file
+ * @param run.changed the files that were changed, as absolute paths
+ * @param run.install the command that makes the installed packages those of the manifest; null when none were added
+ */
+export function undoOf(
+  cwd: string,
+  root: string,
+  { git, steps, changed, install }: { git: GitStates; steps: readonly Step[]; changed: readonly string[]; install: CommandLine | null },
+): Undo {
+  if ('reason' in git) return { command: [], notes: [] };
+  const inState = (state: string) => changed.filter((path) => git.get(path) === state);
+  const env = steps.find((step) => isLocalEnv(git, step));
+  const planned = new Set(steps.map(({ change }) => change.target));
+  // The tools of the project make other ignored files again.
+  const left = [...inState('changed'), ...inState('untracked'), ...inState('ignored').filter((path) => planned.has(path))];
+  const byHand = left.filter((path) => path !== env?.change.target).map((path) => `\`${shownPath(root, path)}\``);
+  return {
+    command: undoCommand(cwd, root, { restore: inState('held'), remove: inState('absent').filter((path) => existsSync(path)) }),
+    notes: [
+      ...(env ? [describeEnv(env)] : []),
+      ...(byHand.length > 0 ? [`git did not hold ${byHand.join(', ')} before: take the changes out by hand.`] : []),
+      ...(install ? [`\`${shellLine(install)}\` then removes the packages.`] : []),
+    ],
+  };
 }
 
-/** Returns the contents of a file without a change: null for no file, undefined when it was edited in the same lines. */
-function revert(path: string, current: Buffer | null, after: Buffer | null, before: Buffer | null): Buffer | null | undefined {
-  if (sameBytes(current, after)) return before;
-  // Removed by hand, or undone already.
-  if (current === null || sameBytes(current, before)) return before === null ? null : current;
-  // Next.js writes its types again at each build and each start, with other contents in development.
-  if (/[\\/]next-env\.d\.ts$/.test(path)) return before;
-  // In a list of lines that `init` created, lines that the person added stay; without any, the file is removed.
-  const isList = /(?:^|[\\/])\.(?:env|gitignore)$/.test(path);
-  if (after === null || (before === null && !isList)) return undefined;
-  const patch = structuredPatch('', '', after.toString(), before?.toString() ?? '', '', '', { context: isList ? 0 : 1 });
-  const patched = applyPatch(current.toString(), patch, { autoConvertLineEndings: false });
-  if (patched === false) return undefined;
-  return before === null && patched === '' ? null : Buffer.from(patched);
+const isHeld = (git: ReadonlyMap<string, string>, { change }: Step) => ['held', 'absent'].includes(git.get(change.target) ?? '');
+
+/** Whether a step changes a `.env` that git does not track. */
+const isLocalEnv = (git: ReadonlyMap<string, string>, { change }: Step) =>
+  change.path === LOCAL_ENV && ['untracked', 'ignored'].includes(git.get(change.target) ?? '');
+
+function describeEnv({ shown: { addition = '', replaced = [] } }: Step): string {
+  const names = [...addition.matchAll(/^(\w+)=/gm)].map(([, name]) => `\`${name}\``);
+  const removed = names.length > 0 ? [`remove ${names.join(', ')}`] : [];
+  const restored = replaced.map(({ from }) => `set \`${from.trim()}\` again`);
+  return `git does not hold \`${LOCAL_ENV}\`: in it, ${[...removed, ...restored].join(', and ')}.`;
 }
 
-/** Makes the installed packages those of the restored manifest. */
-async function removePackages(context: Context, root: string, { runs }: InitHistory, changed: readonly Undone[]): Promise<void> {
-  for (const path of runs.flatMap(({ packageDirectories }) => packageDirectories)) rmSync(path, { recursive: true, force: true });
-  const install = runs.findLast((run) => run.install)?.install as CommandLine | undefined;
-  if (!install || !runs.some((run) => run.install && run.packageDirectories.length === 0)) return;
-  context.terminal.progress(`Running ${install.join(' ')} …`);
-  const { env, signal, terminal } = context;
-  const onOutput = (text: string) => terminal.detail(text.trimEnd());
-  const ended = await runProgram(install, { cwd: root, env, signal, timeoutMs: INSTALL_MS, onOutput });
-  terminal.progress('');
-  if (!ended.ok && !signal.aborted)
-    terminal.note(`\`${install.join(' ')}\` failed, so packages may be left: ${lastLines(ended.output, 3)}`);
-  // It may write another lock file than the one before.
-  for (const { path, after, mode } of changed) restoreFile(path, after, mode);
-  if (signal.aborted) {
-    const message = 'Cancelled; the files are restored, but packages may be left.';
-    throw new CommandError(EXIT.cancelled, 'cancelled', message, 'Run the same command again to remove them.');
-  }
-}
-
-/** Returns the history of the files that were kept. */
-function onlyKept(history: InitHistory, undone: readonly Undone[]): InitHistory {
-  const kept = new Set(undone.filter(({ isKept }) => isKept).map(({ path }) => path));
-  const runs = history.runs
-    .map((run) => ({ ...run, install: null, packageDirectories: [], files: run.files.filter(({ path }) => kept.has(path)) }))
-    .filter(({ files }) => files.length > 0);
-  return { ...history, runs };
-}
-
-const LONG_FILE_BYTES = 32 * 1024;
-
-/** Returns a patch, without the values of `.env` and the length of a lock file. */
-function summarize(path: string, before: Buffer | null, after: Buffer | null, terminal: Context['terminal']): string {
-  if (before && after && before.length < LONG_FILE_BYTES && !/(?:^|\/)\.env$|lock/.test(path))
-    return patchOf({ path, before, after }, terminal);
-  return after ? `restores ${path}` : `removes ${path}`;
-}
-
-const fromBase64 = (text: string | null) => (text === null ? null : Buffer.from(text, 'base64'));
-const sameBytes = (one: Buffer | null, other: Buffer | null) => (one === null || other === null ? one === other : one.equals(other));
+const shownPath = (root: string, path: string) => foreign(relative(root, path).split(sep).join('/'));

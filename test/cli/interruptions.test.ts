@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { waitUntil } from '../waiting.ts';
@@ -82,26 +81,4 @@ test('logout keeps the sign-in when it is interrupted while the service hangs', 
   await waitUntil('the service is asked with the sign-in', 30_000, () => service.count() > 1);
   whoami.signal('SIGTERM');
   await whoami.exited;
-});
-
-test('init --undo that is interrupted during the package manager can be repeated', async () => {
-  const tool = join(project.directory, 'bin/npm');
-  const install = (other: string) => `#!/bin/sh\ncase "$*" in *fastify-plugin*) ;; *) ${other};; esac\n`;
-  await project.put({ ...projects.fastify, 'node_modules/x/index.js': '', 'bin/npm': install('touch started; sleep 60') });
-  await chmod(tool, 0o755);
-  const env = { PATH: `${join(project.directory, 'bin')}:${home.env.PATH}` };
-  const run = (...args: string[]) => home.run(['init', ...args, '--yes', '--json'], { cwd: project.directory, env });
-  expect((await run('--domain', 'localhost')).exitCode).toBe(0);
-
-  const terminal = open(['init', '--undo', '--yes'], env);
-  await waitUntil('the package manager runs', 30_000, () => existsSync(join(project.directory, 'started')));
-  terminal.type(KEYS.interrupt);
-  expect(await terminal.exited).toBe(2);
-  expect(terminal.text()).toContain('packages may be left');
-  expect(terminal.text()).not.toContain('The integration is removed');
-
-  await writeFile(tool, install('touch removed'));
-  expect((await run('--undo')).exitCode).toBe(0);
-  expect(existsSync(join(project.directory, 'removed'))).toBe(true);
-  expect((await run('--undo')).exitCode).toBe(5);
 });

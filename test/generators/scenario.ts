@@ -1,3 +1,5 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { entry, type Home, openHome } from '../cli/command.ts';
@@ -37,10 +39,11 @@ export function describeProjects(projects: readonly Generated[]) {
 
     let project: FreshProject;
     let before: Record<string, string>;
-    let written = false;
+    let undo: { command: string; notes: string[] } | null = null;
     beforeAll(async () => {
       project = await freshProject(id, recipe);
-      before = await contentsOf(project.directory);
+      await putIntoGit(project);
+      before = await filesOf(project.directory);
     }, SLOW);
     afterAll(() => project?.remove());
 
@@ -60,18 +63,18 @@ export function describeProjects(projects: readonly Generated[]) {
     test('gets the sign-in by `emailauth init`', { timeout: SLOW }, async () => {
       const { exitCode, stdout, output } = await emailauth('init', '--yes', '--json', '--domain', 'localhost');
       expect(exitCode, output).toBe(0);
-      written = true;
+      undo = JSON.parse(stdout).undo;
       // `verified` is the command that proved it.
       expect(JSON.parse(stdout)).toMatchObject({ framework, verified: expect.any(String) });
     });
 
     test.runIf(recipe.build)('still builds', { timeout: SLOW }, async ({ skip }) => {
-      if (!written) skip('init failed');
+      if (!undo) skip('init failed');
       await runIn(project.app, project.environment, recipe.build ?? []);
     });
 
     test('passes every attack of `emailauth try`', { timeout: SLOW }, async ({ skip }) => {
-      if (!written) skip('init failed');
+      if (!undo) skip('init failed');
       const { exitCode, stdout, output } = await emailauth('try', '--json');
       expect(exitCode, output).toBe(0);
       const { checks } = JSON.parse(stdout) as { checks: { ok: boolean | null }[] };
@@ -79,7 +82,7 @@ export function describeProjects(projects: readonly Generated[]) {
     });
 
     test.runIf(recipe.browser)('signs a visitor in and out in a browser', { timeout: SLOW }, async ({ skip }) => {
-      if (!written) skip('init failed');
+      if (!undo) skip('init failed');
       const start = { id, command: [...recipe.start], env: startEnvironment(project) };
       const app = await launch(project.app, start, project.port);
       try {
@@ -91,14 +94,32 @@ export function describeProjects(projects: readonly Generated[]) {
       }
     });
 
-    test('is as before after `emailauth init --undo`', { timeout: SLOW }, async ({ skip }) => {
-      if (!written) skip('init failed');
-      const { exitCode, output } = await emailauth('init', '--undo', '--yes');
-      expect(exitCode, output).toBe(0);
-      expect(await contentsOf(project.directory)).toEqual(before);
+    test('is as before after the commands that `emailauth init` prints', { timeout: SLOW }, async ({ skip }) => {
+      if (!undo) skip('init failed');
+      const { command, notes } = undo as { command: string; notes: string[] };
+      await runIn(project.app, project.environment, ['sh', '-c', command]);
+      const install = notes.flatMap((note) => /^`(.+)` then removes the packages\.$/.exec(note)?.[1] ?? []);
+      for (const line of install) await runIn(project.app, project.environment, ['sh', '-c', line]);
+      expect(await filesOf(project.directory)).toEqual(before);
     });
   });
 }
+
+/** Commits a project as its person would, without what builds and installations make. */
+async function putIntoGit({ directory, environment }: FreshProject): Promise<void> {
+  const git = (...args: string[]) =>
+    runIn(directory, environment, ['git', '-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', ...args]);
+  await git('init', '--quiet');
+  await appendFile(join(directory, '.git/info/exclude'), ['node_modules', '__pycache__', '*.sqlite3', ''].join('\n'));
+  await git('add', '--all');
+  await git('commit', '--quiet', '--allow-empty', '--message', 'before');
+}
+
+/** Returns the contents of a project as git sees them: without directories, and without the `.env` that git does not hold. */
+const filesOf = async (directory: string) =>
+  Object.fromEntries(
+    Object.entries(await contentsOf(directory)).filter(([path, is]) => is !== 'directory' && !/(?:^|\/)\.env$/.test(path)),
+  );
 
 const startEnvironment = ({ environment, port }: FreshProject) => ({ ...environment, SITE_URL: `http://localhost:${port}` });
 
