@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { png } from '../images.ts';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { countNow } from '../statistics.ts';
 import { freePort, waitUntil } from '../waiting.ts';
 import { headerOf, type Part, rowsOf, unpack } from './archives.ts';
 import { type Home, openHome } from './command.ts';
@@ -124,13 +125,14 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     owner = await signInDeveloper(stage, service, owner.email);
     expect(await sites()).toEqual(listed);
     expect((await sites()).some((site: { id: string }) => site.id === later.id)).toBe(false);
-    expect((await statsOf(id)).completed).toBe(verified);
     const shown = await service.client().get(icon);
     expect([shown.status, shown.text]).toEqual([200, picture.text]);
     expect((await service.client().get(later.iconUrl)).status).toBe(404);
     const token = await visitorToken(stage, service.client(), domain);
     expect((await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`)).json.valid).toBe(true);
-    expect((await statsOf(id)).completed).toBe(verified + 1);
+    // The service counts every minute; the embedded database cannot be reached from here.
+    if (kind === 'DATABASE_URL') await countNow(stage);
+    await waitUntil('all are counted', 180_000, async () => (await statsOf(id)).completed === verified + 1);
   });
 
   test('revokes all API keys with --revoke-api-keys, and the same file can be restored again', { timeout: 240_000 }, async () => {
