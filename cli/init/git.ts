@@ -91,11 +91,12 @@ function runGit(directory: string, args: readonly string[], input = ''): string 
   // Without the fsmonitor program that the work tree's own configuration may name, and without a lock.
   const all = ['--no-optional-locks', '-C', directory, '-c', 'core.fsmonitor=false', ...args];
   const { error, status, stdout, stderr } = spawnSync('git', all, { input, encoding: 'utf8', timeout: TIMEOUT_MS });
-  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return { reason: 'git is not installed here' };
+  if (error)
+    return { reason: 'code' in error && error.code === 'ENOENT' ? 'git is not installed here' : `git cannot be run (${error.message})` };
   // With 1, `check-ignore` found nothing.
   if (status === 0 || status === 1) return stdout;
   const remedy = /git config --global --add safe\.directory .+/.exec(stderr)?.[0];
-  const said = foreign(stderr.trim().split('\n')[0] || String(error ?? status));
+  const said = foreign(stderr.trim().split('\n')[0]);
   return { reason: `git does not read the repository (${said}${remedy ? `; if it is yours: \`${foreign(remedy)}\`` : ''})` };
 }
 
