@@ -115,10 +115,12 @@ async function putIntoGit({ directory, environment }: FreshProject): Promise<voi
   await git('commit', '--quiet', '--allow-empty', '--message', 'before');
 }
 
-/** Returns the contents of a project as git sees them: without directories, and without the `.env` that git does not hold. */
+/** Returns the contents of the files of a project, without those that git does not hold: `.env`, and the types that Next.js writes at each start. */
 const filesOf = async (directory: string) =>
   Object.fromEntries(
-    Object.entries(await contentsOf(directory)).filter(([path, is]) => is !== 'directory' && !/(?:^|\/)\.env$/.test(path)),
+    Object.entries(await contentsOf(directory)).filter(
+      ([path, is]) => is !== 'directory' && !/(?:^|\/)(?:\.env|next-env\.d\.ts)$/.test(path),
+    ),
   );
 
 const startEnvironment = ({ environment, port }: FreshProject) => ({ ...environment, SITE_URL: `http://localhost:${port}` });
