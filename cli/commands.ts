@@ -93,7 +93,6 @@ export const commands: readonly CommandSpec[] = [
   appsRotateSecret,
   appsLog,
   appsRefusals,
-
   keysList,
   keysCreate,
   keysRotate,

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../server/db/database.ts';
 import { rollUp, Stats } from '../server/stats/stats.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
-import { sleep, waitUntil } from './waiting.ts';
+import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
 let service: Service;
@@ -375,7 +375,10 @@ describe('the roll-up', () => {
         );
       }
     };
-    const remove = sleep(150).then(() => bob.client.delete(`/api/websites/${going.id}`));
+    const isCounted = async () => (await stage.query('select from daily_sites where website = $1', [going.id])).length > 0;
+    const remove = waitUntil('rows of the website are counted', 60_000, isCounted).then(() =>
+      bob.client.delete(`/api/websites/${going.id}`),
+    );
     const passes = Array.from({ length: 4 }, async () => {
       for (let n = 0; n < 15; n++) await rollUpNow();
     });

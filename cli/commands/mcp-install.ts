@@ -80,7 +80,11 @@ async function install(context: Context, client: AssistantClient, flags: EntryFl
     return EXIT.ok;
   };
   if (command && (await runOwnCommand(context, client, command))) return report('ran', `${client.name} has the MCP server of Email Auth.`);
-  if (link && (await openLink(context, client, link))) return report('opened', `Confirm it in ${client.name}.`);
+  if (link && (await openLink(context, client, link)))
+    return report(
+      'opened',
+      `Confirm it in ${client.name}. If nothing opened, \`emailauth mcp config ${client.id}\` prints the entry to add.`,
+    );
   const entry = await formatFile(client, wanted.server);
   return report(
     'printed',
@@ -95,18 +99,18 @@ async function runOwnCommand(context: Context, client: AssistantClient, command:
   terminal.note(line);
   await requireConfirmation(terminal, 'Run this?');
   const { lastLines, runProgram } = await import('../process-group.ts');
-  const { ok, isMissing, output } = await runProgram(command, { cwd, env, signal, timeoutMs: RUN_MS });
+  const { ok, isMissing, output, timedOut } = await runProgram(command, { cwd, env, signal, timeoutMs: RUN_MS });
+  if (signal.aborted) throw new CommandError(EXIT.cancelled, 'cancelled', `Cancelled; \`${command[0]}\` was stopped.`);
   if (isMissing) {
     terminal.note(`\`${command[0]}\` is not installed here.`);
     return false;
   }
   if (ok) return true;
-  throw new CommandError(
-    EXIT.failure,
-    'client_failed',
-    `\`${command[0]}\` did not add the server.\n${lastLines(output, SHOWN_LINES)}`,
-    `If it has one of that name, remove it first: \`emailauth mcp uninstall ${client.id}\` prints how.`,
-  );
+  const hint = timedOut
+    ? 'Run the command yourself: it may wait for an answer.'
+    : `If it has one of that name, remove it first: \`emailauth mcp uninstall ${client.id}\` prints how.`;
+  const reason = timedOut ? `It did not end within ${RUN_MS / 1000} s.` : lastLines(output, SHOWN_LINES);
+  throw new CommandError(EXIT.failure, 'client_failed', `\`${command[0]}\` did not add the server.\n${reason}`, hint);
 }
 
 /** Opens the page of an assistant that adds the server. Returns false where nothing can be opened. */

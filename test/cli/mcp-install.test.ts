@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { execa } from 'execa';
 import { parse as parseToml } from 'smol-toml';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { waitUntil } from '../waiting.ts';
 import { entry, type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
@@ -109,6 +112,22 @@ test('runs nothing before a confirmation', async () => {
   expect(await agreeing.exited).toBe(0);
   await agreeing.waitFor('Claude Code has the MCP server of Email Auth');
   expect(await calls()).toHaveLength(1);
+});
+
+test('an interruption stops the program, and is not taken for its failure', async () => {
+  const { env } = await putProgram('codex');
+  const started = join(home.directory, 'started');
+  const code = `require('fs').writeFileSync(${JSON.stringify(started)}, ''); setInterval(() => {}, 1000)`;
+  await writeFile(join(home.directory, 'bin/codex'), `#!${process.execPath}\n${code}\n`);
+  const child = execa(process.execPath, [entry, 'mcp', 'install', 'codex', '--yes', '--json'], {
+    env: { ...home.env, ...env },
+    extendEnv: false,
+    reject: false,
+  });
+  await waitUntil('the program runs', 60_000, () => existsSync(started));
+  child.kill('SIGINT');
+  const { exitCode, stdout } = await child;
+  expect([exitCode, JSON.parse(stdout).error]).toMatchObject([2, { code: 'cancelled', message: 'Cancelled; `codex` was stopped.' }]);
 });
 
 test('reports what the program says when it fails, and how to remove an older server', async () => {

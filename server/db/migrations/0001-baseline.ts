@@ -403,7 +403,7 @@ create table audit_log (
 ) partition by range (at);
 ${partitions('audit_log', asTime(NEXT_MONTH), 'fillfactor = 100')}
 create index audit_log_id on audit_log (id);
--- The actions of accounts. Rows of sign-ins are not in these indexes, so that a sign-in does not write to them.
+-- The actions of accounts. Rows of sign-ins by email are not in these indexes, so that such a sign-in does not write to them.
 create index audit_log_account on audit_log (email, id)
   where client_id is null and action not in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified');
 create index audit_log_application on audit_log (client_id, id) where client_id is not null;
