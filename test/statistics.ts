@@ -6,7 +6,7 @@ import { waitUntil } from './waiting.ts';
 export async function countNow(stage: Pick<Stage, 'query'>): Promise<void> {
   const query = async (text: string, values?: unknown[]) => ({ rows: await stage.query(text, values) }) as never;
   const [{ newest }] = await stage.query('select max(id) as newest from audit_log');
-  // The service may be adding rows at the same time: then there is nothing left to do here, but its commit to wait for.
+  // The service may be adding the rows: its commit is waited for then.
   await waitUntil('the statistics are complete', 60_000, async () => {
     await rollUp(query, { signal: new AbortController().signal, maxMs: 60_000 });
     const [{ complete }] = await stage.query(

@@ -156,10 +156,7 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   };
 }
 
-/**
- * Returns the files as an earlier run wrote them with the values that `.env` has, by which they are told from edited ones; for localhost
- * without such values.
- */
+/** Returns the files as an earlier run wrote them, by the values in `.env`; without such values for localhost. A file that differs was edited. */
 function renderEarlier(root: string, renderWith: (values: Partial<TemplateValues>) => Integration): Integration['files'] {
   const text = readText(root, '.env') ?? '';
   const [site, origin] = [valueIn(text, 'SITE_URL'), valueIn(text, 'EMAILAUTH_URL')];

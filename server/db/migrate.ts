@@ -21,10 +21,7 @@ export const MIGRATIONS: readonly string[] = migrations.map(({ name }) => name);
 // Arbitrary numbers, the same in every instance.
 /** Held by a session during a whole migration. */
 const MIGRATION_LOCK = 4_127_003;
-/**
- * Held within transactions only. Programs up to schema 0002 wait for this lock with an open snapshot, for which a concurrent index
- * build would have to wait.
- */
+/** Held by each transaction that changes the schema. */
 const SCHEMA_LOCK = 4_127_001;
 const TAKE_SCHEMA_LOCK = `select pg_advisory_xact_lock(${SCHEMA_LOCK})`;
 

@@ -293,7 +293,8 @@ create unlogged table rate_limits (
 );
 create index rate_limits_expiry on rate_limits (expire);
 
--- Emails that are owed. For a sign-in email the id is the attempt's. A row leaves when its email is handed over, refused for good or too late.
+-- Emails that are still to be sent. The id of a sign-in email is that of its attempt. A row is deleted when its email is handed over,
+-- permanently refused or expired.
 create table outbox (
   id uuid primary key,
   kind text not null,
