@@ -23,10 +23,7 @@ export default defineConfig({
           ...workers,
           name: 'unit',
           // The import rules and manifests belong to `npm run check`, which runs this project.
-          include: [
-            '{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}',
-            'test/{import-rules,manifests,linear-time}.test.ts',
-          ],
+          include: ['{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}', 'test/{import-rules,manifests}.test.ts'],
           globalSetup: 'templates/derive.mjs',
           testTimeout: 30_000,
         },
@@ -46,7 +43,7 @@ export default defineConfig({
           ...workers,
           name: 'integration',
           include: ['test/*.test.ts', 'test/cli/*.test.ts', 'test/mcp/*.test.ts'],
-          exclude: ['test/{import-rules,manifests,linear-time}.test.ts', EXPRESSIONS],
+          exclude: ['test/{import-rules,manifests}.test.ts', EXPRESSIONS],
           globalSetup: 'test/postgres.ts',
           ...limits,
         },
@@ -122,10 +119,12 @@ export default defineConfig({
       },
       {
         test: {
+          // One file at a time, since other load lengthens what it measures.
           name: 'measurements',
           include: ['test/{bench,journeys}/*.measure.ts'],
           globalSetup: 'test/postgres.ts',
           ...limits,
+          maxWorkers: 1,
         },
       },
     ],

@@ -34,6 +34,19 @@ export type Tokens = { access_token: string; id_token: string; refresh_token?: s
 /** A request's parameters to replace; undefined omits one. */
 export type Changes = Record<string, string | undefined>;
 
+const PARAMETERS =
+  'state nonce scope login_hint ui_locales acr_values id_token_hint code_challenge claims prompt resource request client_id redirect_uri';
+/** Changes that make an authorization request long, deep or malformed. */
+export const longParameters: Changes[] = [
+  ...PARAMETERS.split(' ').map((name) => ({ [name]: 'x'.repeat(12_000) })),
+  { claims: `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}` },
+  { scope: 'a '.repeat(6000) },
+  { claims: '{"__proto__":{"x":1}}' },
+  { state: '\0' },
+  { login_hint: 'a\r\nSet-Cookie: sid=x' },
+  { ui_locales: 'x-'.repeat(6000) },
+];
+
 /** Returns the client that a registered website is. */
 export function websiteClient(domain: string): OidcClient {
   return { clientId: `https://${domain}`, redirectUri: `https://${domain}/callback` };

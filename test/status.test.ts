@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeOldProbes } from '../server/jobs/store.ts';
 import { StatusStore } from '../server/status/probes.ts';
 import { openStage, type Stage } from './harness.ts';
-import { cpuMilliseconds } from './server-cpu.ts';
 import { waitUntil } from './waiting.ts';
 
 // No service runs before a test needs one: its probes would be counted.
@@ -82,34 +81,6 @@ test('uptime, response time, days and incidents are computed from the probes', a
   expect(await removeOldProbes()((text, values) => pool.query(text, values))).toBe(false);
   expect(await stage.query("select 1 from probes where minute < now() - interval '90 days'")).toEqual([]);
   expect(await stage.query("select 1 from probes where minute < now() - interval '39 days'")).toHaveLength(1);
-});
-
-test('reading the history of 90 days takes no longer than six counts of its rows', async () => {
-  await stage.query(`
-    insert into probes (minute, database_ms, response_ms, failed)
-    select date_trunc('minute', now()) - make_interval(mins => n), 1, 4, case when n % 1000 < 7 then '{database}' else '{}' end::text[]
-    from generate_series(1, 129600) as n on conflict do nothing`);
-  await stage.query('analyze probes');
-  const single = new pg.Pool({
-    connectionString: stage.databaseUrl,
-    max: 1,
-    options: '-c timezone=UTC -c max_parallel_workers_per_gather=0',
-  });
-  try {
-    const [{ pid }] = (await single.query('select pg_backend_pid() as pid')).rows;
-    const store = new StatusStore(single);
-    // CPU time of the server's process, which other load hardly changes. Ten runs, since it is counted in ticks of 10 ms.
-    const costOf = async (run: () => Promise<unknown>) => {
-      const before = await cpuMilliseconds(pid);
-      for (let i = 0; i < 10; i++) await run();
-      return (await cpuMilliseconds(pid)) - before;
-    };
-    expect((await store.history()).incidents.length).toBeGreaterThan(40);
-    const count = await costOf(() => single.query("select count(*) from probes where failed <> '{}'"));
-    expect(await costOf(() => store.history())).toBeLessThan(6 * count);
-  } finally {
-    await single.end();
-  }
 });
 
 test('the status has a probe soon after the start of a service, with the response times', { timeout: 300_000 }, async ({

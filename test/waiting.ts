@@ -17,55 +17,6 @@ export async function waitUntil(what: string, timeoutMs: number, check: () => Pr
   }
 }
 
-/**
- * Sends requests until `stop` is called, to measure how much the load of this machine delays a response. A bound on a
- * duration that a test asserts is the promised time plus three times this.
- * @param ping a request that needs only the process that it is sent to, such as `/healthz`
- * @returns `stop`, which resolves to the slowest response time in ms
- */
-export function measureLag(ping: () => Promise<unknown>): { stop(): Promise<number> } {
-  let [stopped, slowest] = [false, 0];
-  const pinging = (async () => {
-    do {
-      const start = performance.now();
-      await ping();
-      slowest = Math.max(slowest, performance.now() - start);
-      await sleep(20);
-    } while (!stopped);
-  })();
-  return {
-    async stop() {
-      stopped = true;
-      await pinging;
-      return slowest;
-    },
-  };
-}
-
-/**
- * Waits until a condition holds that is promised to hold after `promisedMs` on an idle machine.
- * @param ping as of `measureLag`
- * @throws Error when it took longer than `promisedMs` plus what the load of this machine adds
- */
-export async function waitWithin(
-  what: string,
-  promisedMs: number,
-  ping: () => Promise<unknown>,
-  check: () => Promise<boolean | string> | boolean | string,
-): Promise<void> {
-  const start = performance.now();
-  const lag = measureLag(ping);
-  let took = Number.NaN;
-  let bound = 0;
-  try {
-    await waitUntil(what, promisedMs + 60_000, check);
-    took = performance.now() - start;
-  } finally {
-    bound = promisedMs + 3 * (await lag.stop());
-  }
-  if (took > bound) throw new Error(`It took ${Math.round(took)} ms, more than ${Math.round(bound)} ms: ${what}`);
-}
-
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

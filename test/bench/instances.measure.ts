@@ -1,5 +1,5 @@
 /**
- * `npx vitest run --project measurements test/bench/instances.measure.ts`: whole sign-ins with one, two and four instances of two
+ * `npm run measurements -- test/bench/instances.measure.ts`: whole sign-ins with one, two and four instances of two
  * workers each, behind HAProxy, on PgBouncer and a Patroni cluster with a synchronous standby. The rounds take turns.
  */
 import { afterAll, beforeAll, test } from 'vitest';

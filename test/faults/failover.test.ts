@@ -5,7 +5,8 @@ import type { Client } from '../client.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { type Cluster, createCluster, query } from '../postgres.ts';
 import { addWebsite, freshAddress, signInDeveloper } from '../sign-ins.ts';
-import { freePort, sleep, waitUntil, waitWithin } from '../waiting.ts';
+import { freePort, sleep, waitUntil } from '../waiting.ts';
+import { waitWithin } from './full-run.ts';
 import { openRelay, type Relay } from './relay.ts';
 
 /** How soon the service must serve again after a promotion. */

@@ -1,5 +1,5 @@
 /**
- * `npx vitest run --project measurements`: prints what interactions with a list of 1,000 websites cost, and how the pages of the portal
+ * `npm run measurements`: prints what interactions with a list of 1,000 websites cost, and how the pages of the portal
  * load. PROGRAM: the built command of another version, for a comparison of the loading.
  */
 import type { Page } from 'playwright';
