@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { plugins } from './test/nightly/mutate.mjs';
 
 /**
  * The projects of `npm test` share their workers. Two for each core of two: a file uses about half a core and waits for processes,
@@ -19,11 +20,15 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins,
         test: {
           ...workers,
           name: 'unit',
           // The import rules and manifests belong to `npm run check`, which runs this project.
-          include: ['{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}', 'test/{import-rules,manifests}.test.ts'],
+          include: [
+            '{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}',
+            'test/{import-rules,manifests,nightly/mutations}.test.ts',
+          ],
           globalSetup: 'templates/derive.mjs',
           testTimeout: 30_000,
         },
@@ -39,6 +44,7 @@ export default defineConfig({
         },
       },
       {
+        plugins,
         test: {
           ...workers,
           name: 'integration',
@@ -49,6 +55,7 @@ export default defineConfig({
         },
       },
       {
+        plugins,
         test: {
           ...workers,
           name: 'journeys',
@@ -93,6 +100,7 @@ export default defineConfig({
         },
       },
       {
+        plugins,
         test: {
           ...workers,
           name: 'faults',

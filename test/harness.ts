@@ -9,9 +9,8 @@ import { inject } from 'vitest';
 import { Client } from './client.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
 import { createDatabase, query } from './postgres.ts';
+import { entry, program } from './program.ts';
 import { freePort, waitUntil } from './waiting.ts';
-
-const entry = join(import.meta.dirname, '../dist/cli/main.js');
 
 /** One running process of the service. */
 export type Service = {
@@ -67,11 +66,11 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean 
   await chmod(dataDir, 0o711);
   const running = new Set<ChildProcess>();
 
-  async function start(settings: Record<string, string> = {}, program?: Program): Promise<Service> {
+  async function start(settings: Record<string, string> = {}, other?: Program): Promise<Service> {
     const port = Number(settings.PORT ?? (await freePort()));
     const url = settings.PUBLIC_URL ?? `http://localhost:${port}`;
-    const child = spawn(program?.command ?? process.execPath, [...(program?.args ?? [entry]), 'start'], {
-      cwd: program?.cwd,
+    const child = spawn(other?.command ?? process.execPath, [...(other?.args ?? program), 'start'], {
+      cwd: other?.cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env.PATH,

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEPT, LEFT_OUT } from '../../server/backup/store.ts';
 import { MIGRATIONS } from '../../server/db/migrate.ts';
 import { openStage, type Stage } from '../harness.ts';
+import { entry } from '../program.ts';
 import { headerOf, type Part, repack, unpack, withHeader, withSums } from './archives.ts';
-import { entry, type Home, openHome } from './command.ts';
+import { type Home, openHome } from './command.ts';
 import { openTerminal } from './terminal.ts';
 
 let stage: Stage;

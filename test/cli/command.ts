@@ -2,9 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-
-/** The built command. */
-export const entry = join(import.meta.dirname, '../../dist/cli/main.js');
+import { program } from '../program.ts';
 
 /** An empty home directory and the environment of a shell there. */
 export type Home = {
@@ -49,7 +47,7 @@ export async function openHome(host: string): Promise<Home> {
     directory,
     env,
     async run(args, { input, env: changes, cwd = directory, signal } = {}) {
-      const { exitCode, stdout, stderr } = await execa(process.execPath, [entry, ...args], {
+      const { exitCode, stdout, stderr } = await execa(process.execPath, [...program, ...args], {
         ...(input === undefined ? { stdin: 'ignore' } : { input }),
         env: { ...env, ...changes },
         extendEnv: false,

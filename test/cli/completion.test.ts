@@ -4,9 +4,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
+import { entry } from '../program.ts';
 import { freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
-import { entry, type Home, openHome } from './command.ts';
+import { type Home, openHome } from './command.ts';
 import { openFakeService } from './fake-service.ts';
 import { openProgram, type Terminal } from './terminal.ts';
 

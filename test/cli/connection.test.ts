@@ -5,8 +5,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Authority, openAuthority } from '../certificates.ts';
+import { entry } from '../program.ts';
 import { waitUntil } from '../waiting.ts';
-import { entry, type Home, openHome } from './command.ts';
+import { type Home, openHome } from './command.ts';
 import { type ConnectProxy, openConnectProxy } from './connect-proxy.ts';
 import { openFakeService } from './fake-service.ts';
 

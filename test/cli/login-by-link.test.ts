@@ -6,9 +6,10 @@ import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { entry } from '../program.ts';
 import { authorize, freshAddress } from '../sign-ins.ts';
 import { freePort, waitUntil } from '../waiting.ts';
-import { entry, type Home, openHome } from './command.ts';
+import { type Home, openHome } from './command.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { openMailedLink, redirectOf, signInHome } from './sign-in.ts';
 

@@ -5,9 +5,10 @@ import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import type { ReceivedMail } from '../mailbox.ts';
+import { entry } from '../program.ts';
 import { freshAddress } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
-import { entry, type Home, openHome } from './command.ts';
+import { type Home, openHome } from './command.ts';
 import { openMailedLink, redirectOf } from './sign-in.ts';
 import { KEYS, openProgram, openTerminal, type Terminal } from './terminal.ts';
 

@@ -6,8 +6,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { execa } from 'execa';
 import { parse as parseToml } from 'smol-toml';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { entry } from '../program.ts';
 import { waitUntil } from '../waiting.ts';
-import { entry, type Home, openHome } from './command.ts';
+import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
 const host = 'http://127.0.0.1:1';

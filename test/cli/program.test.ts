@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { entry } from '../program.ts';
 import { waitUntil } from '../waiting.ts';
-import { entry, type Home, openHome } from './command.ts';
+import { type Home, openHome } from './command.ts';
 import { openFakeService } from './fake-service.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 

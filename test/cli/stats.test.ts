@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { entry } from '../program.ts';
 import { freePort, waitUntil } from '../waiting.ts';
-import { entry } from './command.ts';
 import {
   closeMonth,
   closeTerminals,

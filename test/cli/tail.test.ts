@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { addApplication, signInAt } from '../oidc-driver.ts';
+import { entry } from '../program.ts';
 import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
-import { entry, type Home, openHome } from './command.ts';
+import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
 let stage: Stage;

@@ -1,8 +1,9 @@
 import { readSync } from 'node:fs';
 import { type IPty, spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
+import { entry } from '../program.ts';
 import { waitUntil } from '../waiting.ts';
-import { entry, type Home } from './command.ts';
+import type { Home } from './command.ts';
 
 /** A pseudo-terminal in which `emailauth` runs, and its screen. */
 export type Terminal = {

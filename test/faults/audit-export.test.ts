@@ -7,8 +7,8 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { beginExport, exportAuditLog } from '../../server/jobs/audit-export.ts';
 import { openJobsPool } from '../../server/jobs/store.ts';
-import { entry } from '../cli/command.ts';
 import { openStage, type Stage } from '../harness.ts';
+import { entry } from '../program.ts';
 import { freshAddress, registerWebsite, requestEmail } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
 

@@ -6,9 +6,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS } from '../../server/db/migrate.ts';
 import { headerOf, repack, unpack, withHeader } from '../cli/archives.ts';
-import { entry, type Home, openHome } from '../cli/command.ts';
+import { type Home, openHome } from '../cli/command.ts';
 import { KEYS, openTerminal } from '../cli/terminal.ts';
 import { openStage, type Stage } from '../harness.ts';
+import { entry } from '../program.ts';
 import { waitUntil } from '../waiting.ts';
 
 /** Enough rows to make a restore slow. */

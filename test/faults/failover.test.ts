@@ -1,9 +1,10 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { entry, openHome } from '../cli/command.ts';
+import { openHome } from '../cli/command.ts';
 import type { Client } from '../client.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { type Cluster, createCluster, query } from '../postgres.ts';
+import { entry } from '../program.ts';
 import { addWebsite, freshAddress, signInDeveloper } from '../sign-ins.ts';
 import { freePort, sleep, waitUntil } from '../waiting.ts';
 import { waitWithin } from './full-run.ts';

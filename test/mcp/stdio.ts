@@ -4,7 +4,8 @@ import { Client as Modern } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as Older } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { entry, type Home } from '../cli/command.ts';
+import type { Home } from '../cli/command.ts';
+import { entry } from '../program.ts';
 import { waitUntil } from '../waiting.ts';
 import type { McpClient } from './clients.ts';
 

@@ -1,0 +1,451 @@
+/**
+ * A small fault in a source, and the tests that see it. `text` is in `file` exactly once; a change that moves a guard moves its row
+ * along. A row whose guard is gone with what it guarded goes with it; no other row goes.
+ */
+export type Mutation = { file: string; text: string; becomes: string; seenBy: string[] };
+
+const rowsOf = (file: string, rows: [text: string, becomes: string, seenBy: string][]): Mutation[] =>
+  rows.map(([text, becomes, seenBy]) => ({ file, text, becomes, seenBy: seenBy.split(' ') }));
+
+export const mutations: Mutation[] = [
+  ...rowsOf('server/signin/verify.ts', [
+    ['t.used_at is null and t.expires_at > now()', 't.expires_at > now()', 'test/verify.test.ts'],
+    ['and t.used_at is null and t.expires_at > now() and', 'and t.used_at is null and', 'test/verify.test.ts'],
+    ['and t.host = coalesce(g.host, t.host)\n    and ${SAME_REGISTRATION}\n', 'and ${SAME_REGISTRATION}\n', 'test/verify.test.ts'],
+    [
+      'and t.host = coalesce(g.host, t.host)\n    and ${SAME_REGISTRATION}\n',
+      'and t.host = coalesce(g.host, t.host)\n',
+      'test/ended-registrations.test.ts',
+    ],
+    ['set used_at = now(), idempotency_key', 'set used_at = t.used_at, idempotency_key', 'test/verify.test.ts'],
+    ["t.used_at > now() - interval '60 seconds'", 'true', 'test/verify.test.ts'],
+    ['case when t.idempotency_key = g.idempotency_key and', 'case when', 'test/verify.test.ts'],
+    [
+      "when t.hash is null or t.host is null then 'unknown'",
+      "when t.hash is null then 'unknown'",
+      'test/developer.test.ts test/verify.test.ts',
+    ],
+    ['if (!manages) return {', 'if (manages === null) return {', 'test/api-keys.test.ts test/verify.test.ts'],
+    ["limits.refuseBlocked('failed_verify', clientAddress);\n", '', 'test/limits.test.ts test/verify.test.ts'],
+    ["isLoopbackRedirectHost(name) ? name : (normalHost(name) ?? '')", 'name', 'test/verify.test.ts'],
+  ]),
+  ...rowsOf('server/signin/opener.ts', [
+    [
+      "and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()",
+      "and a.kind <> 'app' and a.expires_at > now()",
+      'test/visitor.test.ts test/repeated-openings.test.ts',
+    ],
+    [
+      "and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()",
+      "and a.kind <> 'app' and a.consumed_at is null",
+      'test/visitor.test.ts',
+    ],
+    ['and (a.browser = g.browser or a.email = g.email)\n', '\n', 'test/visitor.test.ts test/scanners.test.ts'],
+    [
+      "and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})\n",
+      '\n',
+      'test/ended-registrations.test.ts',
+    ],
+    ["    and not ${endedBySibling('a', '$9')}\n", '', 'test/visitor.test.ts'],
+    ["    and ${stillAwaited('a')}\n", '', 'test/ended-registrations.test.ts test/websites.test.ts test/website-members.test.ts'],
+    ['from consumed where not passkey_first\n', 'from consumed\n', 'test/passkeys.test.ts test/sign-in-methods.test.ts'],
+    ["case when kind <> 'site' then browser end", 'null', 'test/sessions.test.ts test/accounts.test.ts'],
+    ["k.selector = any($3) and k.verifier <> ''", 'k.selector = any($3)', 'test/repeated-openings.test.ts'],
+    [
+      'where a.id = $1 and a.consumed_at is not null and a.email = coalesce($5, a.email)',
+      'where a.id = $1 and a.consumed_at is not null',
+      'test/repeated-openings.test.ts',
+    ],
+    ['return same && opened.isRecent && opened', 'return same && opened', 'test/repeated-openings.test.ts'],
+    [
+      "case when by_code then '${METHOD_CODES.code}' else",
+      "case when false then '${METHOD_CODES.code}' else",
+      'test/sign-in-methods.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/signin/link.ts', [
+    [
+      "if (!attempt || attempt.kind === 'app') return null;",
+      'if (!attempt) return null;',
+      'test/developer.test.ts test/application-links.test.ts test/applications.test.ts',
+    ],
+    [
+      "if (!attempt || attempt.kind === 'app' || attempt.kind === 'oidc') throw",
+      "if (!attempt || attempt.kind === 'app') throw",
+      'test/oidc-interactions.test.ts test/oidc-attacks-pages.test.ts',
+    ],
+    [
+      'where id = $1 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}',
+      'where id = $1 and consumed_at is null',
+      'test/visitor.test.ts',
+    ],
+    ["expires_at - ${lifeOf('a')} > now() - interval '1 hour'", 'true', 'test/mailbox-limits.test.ts'],
+    ['if (sentTo === undefined || mailboxOf(sentTo) !== mailboxOf(email))', 'if (sentTo === undefined)', 'test/mailbox-limits.test.ts'],
+  ]),
+  ...rowsOf('server/signin/code-tries.ts', [
+    ['where ${column} = $1 and email = $2\n', 'where email = $2\n', 'test/visitor.test.ts test/code-limits.test.ts'],
+    [
+      '(consumed_at is null and expires_at > now() and code_tries',
+      '(consumed_at is null and code_tries',
+      'test/visitor.test.ts test/code-limits.test.ts',
+    ],
+    [
+      'set code_tries = a.code_tries + 1 from permitted',
+      'set code_tries = a.code_tries from permitted',
+      'test/visitor.test.ts test/code-limits.test.ts',
+    ],
+    [
+      'permitted as materialized (select id from accepted where not exists (select from over_total))',
+      'permitted as materialized (select id from accepted)',
+      'test/code-limits.test.ts',
+    ],
+    ['where newest <= room and (m.hits is null', 'where (m.hits is null', 'test/code-limits.test.ts'],
+    [
+      "'from of_network where room > 0 and wrong > 0 and not $9'",
+      "'from of_network where false'",
+      'test/guessed-mailbox.test.ts test/code-limits.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/signin/code.ts', [
+    [
+      'if (match && compared.includes(match.id)) return match;',
+      'if (match) return match;',
+      'test/code-limits.test.ts test/visitor.test.ts',
+    ],
+    [
+      "(id === null || state === undefined)) throw new Fault('bad_code')",
+      "id === null) throw new Fault('bad_code')",
+      'test/developer.test.ts test/applications.test.ts',
+    ],
+    ['{ browser: match.browser, email: null, byCode: true }', '{ browser: match.browser, email: null }', 'test/sign-in-methods.test.ts'],
+  ]),
+  ...rowsOf('server/signin/attempts.ts', [
+    ['if (given.length !== 6) return false;\n', '', 'server/signin/attempts.test.ts'],
+    ['update(`${kind}|${use}|`)', 'update(`${use}|`)', 'server/signin/attempts.test.ts test/developer.test.ts'],
+    [
+      'and p.active_since <= ${attempt}.expires_at',
+      'and now() <= ${attempt}.expires_at',
+      'test/applications.test.ts test/application-links.test.ts',
+    ],
+    [
+      'where p.client_id = ${attempt}.client_id and p.is_active\n',
+      'where p.client_id = ${attempt}.client_id\n',
+      'test/applications.test.ts',
+    ],
+    [
+      'w.email = ${attempt}.email and w.claimed_at is null\n',
+      'w.email = ${attempt}.email\n',
+      'test/websites.test.ts test/ended-registrations.test.ts',
+    ],
+    ['m.email = ${attempt}.email and m.joined_at is null) end', 'm.email = ${attempt}.email) end', 'test/website-members.test.ts'],
+    ['sibling.host is not distinct from ${attempt}.host', 'true', 'test/visitor.test.ts'],
+    ["when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'\n", '\n', 'test/code-limits.test.ts test/visitor.test.ts'],
+    ["when a.mail_failed then 'mail_failed'\n", '\n', 'test/sign-in-mails.test.ts test/visitor.test.ts test/faults/mail.test.ts'],
+  ]),
+  ...rowsOf('server/signin/target.ts', [
+    ['if (loopback && !local) return', 'if (false) return', 'server/signin/target.test.ts'],
+    ["url.protocol !== 'https:' || url.port !== ''", "url.protocol !== 'https:'", 'server/signin/target.test.ts'],
+    ['if (!loopback && normalHost(url.hostname) !== url.hostname)', 'if (false)', 'server/signin/target.test.ts'],
+    ["if (hasToken(text)) return 'has_token';\n", '', 'server/signin/target.test.ts'],
+    ['if (Buffer.byteLength(text) > MAX_BYTES)', 'if (text.length > MAX_BYTES)', 'server/signin/target.test.ts'],
+    ['if (FORBIDDEN.test(text) || ', 'if (', 'server/signin/target.test.ts'],
+    ['origin !== url.origin && origin.normalize() !== displayOriginOf(url)', 'false', 'server/signin/target.test.ts'],
+    ['match !== null && isPort(match[2]) && client', 'match !== null && client', 'server/signin/target.test.ts'],
+    ["if (client.kind === 'web' || port === undefined", 'if (port === undefined', 'server/signin/target.test.ts test/developer.test.ts'],
+    [
+      '/^(http:\\/\\/(?:localhost|127\\.0\\.0\\.1|\\[::1\\]))(?::',
+      '/^(http:\\/\\/(?:localhost|127\\.0\\.0\\.1|\\[::1\\])[^/]*)(?::',
+      'server/signin/target.test.ts',
+    ],
+    [
+      'case when w.proven_at is not null then w.icon end as icon',
+      'w.icon as icon',
+      'test/website-branding.test.ts test/uploads.test.ts test/icons.test.ts',
+    ],
+    ["queryAt === base.length - 1 || base.endsWith('&') ? '' : '&'", "'&'", 'server/signin/target.test.ts'],
+  ]),
+  ...rowsOf('server/signin/request-store.ts', [
+    ["g.kind <> 'site' or w.id is not null as registered", 'true as registered', 'test/visitor.test.ts test/websites.test.ts'],
+    ['where (p.known or b.block_passes or q.n is not null) and p.registered', 'where p.registered', 'test/network-limits.test.ts'],
+    ['select *, ${name}_rank <= ${limit} as', 'select *, true as', 'test/limits.test.ts test/mailbox-limits.test.ts'],
+    ['case when s.known then $20::integer else $20 - $23 end', '$20', 'test/mailbox-limits.test.ts'],
+    ['from mailbox_ranked where not mailbox_passes and not known', 'from mailbox_ranked where false', 'test/mailbox-limits.test.ts'],
+    ['< ${PROBATION_RECIPIENTS})\n', '< 1000000)\n', 'test/websites.test.ts test/limits.test.ts test/ended-registrations.test.ts'],
+    [
+      "await client.query(result.status === 'sent' ? 'commit' : onRefusal);",
+      "await client.query('commit');",
+      'test/websites.test.ts test/website-members.test.ts test/limits.test.ts',
+    ],
+    [
+      'case when w.proven_at is not null then nullif(jsonb_strip_nulls',
+      'case when true then nullif(jsonb_strip_nulls',
+      'test/branding.test.ts test/website-branding.test.ts',
+    ],
+    [
+      "'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox",
+      "'mailbox ' || g.mailbox",
+      'test/mailbox-limits.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/signin/quick-login.ts', [
+    [
+      'where selector = $1 and device = $4 and email = $5 and ${IS_ALIVE}\n',
+      'where selector = $1 and email = $5 and ${IS_ALIVE}\n',
+      'test/accounts.test.ts',
+    ],
+    [
+      'where selector = $1 and device = $4 and email = $5 and ${IS_ALIVE}\n',
+      'where selector = $1 and device = $4 and email = $5\n',
+      'test/accounts.test.ts test/devices.test.ts test/account-endings.test.ts',
+    ],
+    [
+      "and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))\n    and ($6",
+      'and ($6',
+      'test/accounts.test.ts',
+    ],
+    ["and ($11::integer is null or ${isProvenWithin('remembered_keys', '$11')})\n", '\n', 'test/sign-in-methods.test.ts'],
+    [
+      "    and ${notBeingSignedOut('email')}\n  returning email, ${provenAtOf",
+      '  returning email, ${provenAtOf',
+      'test/devices.test.ts test/faults/races.test.ts test/account-endings.test.ts',
+    ],
+    [
+      "if (passkey && method !== 'hardware' && method !== 'synced') throw",
+      'if (false) throw',
+      'test/sign-in-methods.test.ts test/passkeys.test.ts',
+    ],
+    ["await this.#run('signin-key-reuse', END_REUSED_KEY, [selector, device, verifier]);\n", '', 'test/accounts.test.ts'],
+  ]),
+  ...rowsOf('server/signin/oauth.ts', [
+    [
+      'and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11\n',
+      'and client_id = $9 and redirect_uri = coalesce($10, redirect_uri)\n',
+      'test/developer.test.ts',
+    ],
+    [
+      'and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11\n',
+      'and redirect_uri = coalesce($10, redirect_uri) and challenge = $11\n',
+      'test/developer.test.ts test/applications.test.ts',
+    ],
+    [
+      'and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11\n',
+      'and client_id = $9 and challenge = $11\n',
+      'test/developer.test.ts test/applications.test.ts',
+    ],
+    ['and challenge = $3 and consumed_at is not null\n', 'and challenge = $3 and false\n', 'test/developer.test.ts test/sessions.test.ts'],
+    [
+      'join sessions s on s.hash = a.session and s.device = $4\n',
+      'join sessions s on s.hash = a.session\n',
+      'test/developer.test.ts test/repeated-openings.test.ts',
+    ],
+    [
+      "and ${OPEN_ATTEMPT} and ${applicationActive('a')}\n  returning email, client_id",
+      'and ${OPEN_ATTEMPT}\n  returning email, client_id',
+      'test/applications.test.ts',
+    ],
+    [
+      "if (!isRedirectOf(client, request.redirect_uri)) throw new Fault('bad_redirect_uri', { field: 'redirect_uri' });\n",
+      '',
+      'test/developer.test.ts test/applications.test.ts',
+    ],
+    ['secret_tries + case when email = $2 then 0 else 1 end', 'secret_tries', 'test/application-links.test.ts test/applications.test.ts'],
+  ]),
+  ...rowsOf('server/accounts/sessions.ts', [
+    [
+      "where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'",
+      "where s.hash = $1 and s.seen_at > now() - interval '7 days'",
+      'test/sessions.test.ts test/developer.test.ts',
+    ],
+    [
+      "where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'",
+      'where s.hash = $1 and s.expires_at > now()',
+      'test/sessions.test.ts test/developer.test.ts',
+    ],
+    ['p.is_active and p.active_since <= s.created_at', 'p.active_since <= s.created_at', 'test/applications.test.ts'],
+    [
+      'delete from tokens where domain is null and used_at is null and email in',
+      'delete from tokens where false and email in',
+      'test/sessions.test.ts test/accounts.test.ts test/devices.test.ts',
+    ],
+    [
+      "return authorization === undefined ? null : { ...account, by: 'application', scopes: null };",
+      "return { ...account, by: 'application', scopes: null };",
+      'test/applications.test.ts',
+    ],
+    [
+      'const mayReplace = confirm || signedIn === null ||',
+      'const mayReplace = true || signedIn === null ||',
+      'test/accounts.test.ts test/sessions.test.ts test/developer.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/permissions/proofs.ts', [
+    [
+      'coalesce($2::bytea, s.device) and k.email = u.email',
+      'coalesce($2::bytea, s.device)',
+      'test/api-keys.test.ts test/website-members.test.ts test/websites.test.ts',
+    ],
+    [
+      "\n  and ${provenAtOf('k')} > now() - interval '${PROOF_SECONDS} seconds'",
+      '',
+      'test/api-keys.test.ts test/passkeys.test.ts test/website-members.test.ts test/applications.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/http/invoke.ts', [
+    [
+      "if (development && !call.isFromThisMachine()) throw new Fault('not_found');\n",
+      '',
+      'test/protection.test.ts test/demo.test.ts test/run.test.ts',
+    ],
+    [
+      "if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');\n",
+      '',
+      'test/admin.test.ts test/admin-pages.test.ts',
+    ],
+    ["if (identity.by === 'test_key' && method !== 'GET') throw new Fault('test_key');\n", '', 'test/api-keys.test.ts'],
+    ["if (identity.by !== 'session' && access === 'person') {", 'if (false) {', 'test/api-keys.test.ts'],
+    [
+      'if (scope && identity.scopes && !identity.scopes.includes(scope)) {',
+      'if (false) {',
+      'test/api-keys.test.ts test/oidc-resources.test.ts',
+    ],
+    ["(identity.by === 'application' && access !== 'identity')", 'false', 'test/applications.test.ts'],
+    [
+      "if (route.method !== 'GET') requireOwnOrigin(request, route.access, settings.origins);\n",
+      '',
+      'test/cross-origin.test.ts test/protection.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/http/protection.ts', [
+    [
+      "return site === 'cross-site' || site === 'same-site' ? 'foreign' : 'unknown';",
+      "return site === 'cross-site' ? 'foreign' : 'unknown';",
+      'test/cross-origin.test.ts test/sign-in-forms.test.ts test/protection.test.ts',
+    ],
+    [
+      "if (senderOf(request, origins) !== 'own') throw",
+      "if (senderOf(request, origins) === 'foreign') throw",
+      'test/sign-in-forms.test.ts test/cross-origin.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/http/cookies.ts', [
+    [
+      '{ httpOnly: true, ...(STRICT.has(name)',
+      '{ ...(STRICT.has(name)',
+      'test/protection.test.ts test/sessions.test.ts test/developer.test.ts test/admin.test.ts',
+    ],
+    ["...(STRICT.has(name) && { sameSite: 'strict' })", '', 'test/admin.test.ts test/protection.test.ts'],
+    [
+      'return secure && name in SECONDS ? `__Host-${name}` : name;',
+      'return name;',
+      'test/protection.test.ts test/sessions.test.ts test/developer.test.ts test/data-headers.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/http/reading.ts', [
+    ['if (size > MAX_BODY_BYTES) {', 'if (false) {', 'server/http/reading.test.ts test/hostile.test.ts'],
+    ['if (NUL.test(value)) throw nulFault();\n', '', 'server/http/reading.test.ts test/hostile.test.ts'],
+    ["if (key === '__proto__') continue;\n", '', 'server/http/reading.test.ts test/hostile.test.ts'],
+    ['forwarded.at(-trustProxy)', 'forwarded.at(0)', 'server/http/reading.test.ts'],
+    [
+      "const isForwarded = httpVersion === '1.0' || PROXY",
+      'const isForwarded = PROXY',
+      'server/http/reading.test.ts test/protection.test.ts',
+    ],
+    [
+      "?.range() === 'loopback' && isLoopbackHostHeader(headers.host)",
+      "?.range() === 'loopback'",
+      'server/http/reading.test.ts test/protection.test.ts',
+    ],
+    ["network.replace(/:[^:]+::\\/64$/, '::/48')", 'network', 'server/http/reading.test.ts test/network-limits.test.ts'],
+  ]),
+  ...rowsOf('server/oidc/adapter.ts', [
+    [
+      "if (this.kind === 'Grant' && (payload.iat ?? 0) < (this.parts.clientSince() ?? 0)) return undefined;\n",
+      '',
+      'test/oidc-clients.test.ts test/oidc-sessions.test.ts test/oidc-consent.test.ts test/ended-registrations.test.ts',
+    ],
+    [
+      "if (!(await this.parts.store.consume(this.kind, id))) throw new this.parts.errors.InvalidGrant('already used');",
+      'await this.parts.store.consume(this.kind, id);',
+      'test/oidc-attacks-codes.test.ts test/oidc-protocol.test.ts',
+    ],
+    ["Interaction: ['returnTo', 'session', 'deviceCode', 'parJti'],\n", '', 'test/oidc-dump.test.ts'],
+    [
+      'userCode: userCode && keyedHash(this.parts.secretKeys.writing, userCode),',
+      'userCode,',
+      'test/oidc-device.test.ts test/oidc-dump.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/oidc/store.ts', [
+    [
+      'where kind = $1 and id = $2 and consumed_at is null and',
+      'where kind = $1 and id = $2 and',
+      'test/oidc-attacks-codes.test.ts test/oidc-attacks-tokens.test.ts',
+    ],
+    [
+      'where r.expires_at is null or r.expires_at > now()`',
+      '`',
+      'test/oidc-protocol.test.ts test/oidc-attacks-tokens.test.ts test/oidc-device.test.ts',
+    ],
+    [
+      "await this.#core.query({ name: 'oidc-revoke-reused', text: REVOKE_REUSED, values });\n",
+      '',
+      'test/oidc-attacks-codes.test.ts test/oidc-attacks-tokens.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/oidc/client-rules.ts', [
+    [
+      "if (clientKindOf(clientId) === 'website') return isBelow(clientId, uri);",
+      "if (clientKindOf(clientId) === 'website') return uri.startsWith(clientId);",
+      'test/oidc-attacks-urls.test.ts test/oidc-clients.test.ts',
+    ],
+    ['if (hasOwnScheme(uri) && redirectUriFault(uri)) return false;\n', '', 'test/oidc-attacks-urls.test.ts test/oidc-clients.test.ts'],
+    ['for (const name of OWN_METADATA) delete metadata[name];\n', '', 'test/oidc-attacks-registration.test.ts test/oidc-clients.test.ts'],
+  ]),
+  ...rowsOf('server/mail/store.ts', [
+    [
+      'where due_at <= now() and expires_at > now() order by id limit $1 for update skip locked',
+      'where expires_at > now() order by id limit $1 for update skip locked',
+      'test/faults/outbox.test.ts',
+    ],
+    [
+      'update outbox o set due_at = now() + make_interval(secs => $2)\n',
+      'update outbox o set due_at = o.due_at\n',
+      'test/faults/outbox.test.ts test/faults/mail.test.ts',
+    ],
+    ['returning hits <= $3 as admitted', 'returning true as admitted', 'test/mailbox-limits.test.ts test/limits.test.ts'],
+  ]),
+  ...rowsOf('server/websites/claims.ts', [
+    [
+      'const needsDns = holder !== null && holder.provenAt !== null && holder.email !== email;',
+      'const needsDns = false;',
+      'test/website-claims.test.ts',
+    ],
+    ['if (holder && holder.email !== email) {', 'if (false) {', 'test/website-claims.test.ts'],
+  ]),
+  ...rowsOf('server/websites/members.ts', [
+    ["if (!website.provenAt) throw new Fault('unproven_domain');\n", '', 'test/website-members.test.ts'],
+    [
+      'const { website, linkedAddress } = await (isLeaving ? findManaged : findOwned)(orm,',
+      'const { website, linkedAddress } = await findManaged(orm,',
+      'test/website-members.test.ts',
+    ],
+    [
+      "if (email === linkedAddress) throw linkedStays();\n      const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });\n      if (!member) throw new Fault('member_not_found');\n      await member.destroy",
+      "const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });\n      if (!member) throw new Fault('member_not_found');\n      await member.destroy",
+      'test/website-members.test.ts',
+    ],
+    ['joinedAt: null, invitedAt: { [orm.Op.gt]: orm.time(IS_VALID) } };', 'joinedAt: null };', 'test/website-members.test.ts'],
+  ]),
+  ...rowsOf('server/websites/managers.ts', [
+    ["if (role !== 'owner') throw new Fault('owner_needed');", '', 'test/website-members.test.ts'],
+  ]),
+  ...rowsOf('server/uploads/storage.ts', [
+    ['if (file.received > MAX_READ_BYTES) reject', 'if (false) reject', 'test/uploads.test.ts'],
+    ["if (file.received > MAX_ICON_BYTES) throw new Fault('icon_too_large');\n", '', 'test/uploads.test.ts'],
+  ]),
+  ...rowsOf('cli/exit.ts', [
+    ['signInNeeded: 4', 'signInNeeded: 1', 'test/cli/sweep.test.ts'],
+    ['unreachable: 8', 'unreachable: 1', 'test/cli/sweep.test.ts'],
+    ['usage: 3', 'usage: 1', 'test/cli/sweep.test.ts'],
+  ]),
+];
