@@ -219,10 +219,9 @@ export const Visitor = z.object({
 });
 
 export const Visitors = z.object({
-  visitors: z.array(Visitor),
+  visitors: z.array(Visitor).meta({ description: 'A sign-in is counted within a minute' }),
   total: z.number().int().meta({ description: 'Visitors that match the search, on all pages' }),
   masked: z.boolean().meta({ description: 'Whether the addresses are masked, so that they cannot be searched, exported or erased' }),
-  complete: z.boolean().meta({ description: 'False: after an upgrade or under heavy load, the newest sign-ins are not included yet' }),
 });
 
 export const VisitorsExportRequest = WebsiteParams.extend({

@@ -5,6 +5,7 @@ import { type Client, retryUnavailable } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addApplication, authorizationRequest, postForm, requestInteractionEmail, signInAt, visit, websiteClient } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';
+import { countNow } from './statistics.ts';
 
 let stage: Stage;
 let service: Service;
@@ -141,6 +142,7 @@ test('erases an address from every table, keeps other addresses, and refuses one
   await expect(stage.query("update audit_log set email = null where action = 'address_erased'")).rejects.toThrow('append-only');
 
   const { id } = (await other.client.get('/api/websites')).json.find(({ domain }: { domain: string }) => domain === shared);
+  await countNow(stage);
   const { visitors } = (await other.client.get(`/api/websites/${id}/visitors`)).json;
   expect(JSON.stringify(visitors)).not.toContain('erased-');
   const log = await other.client.get(`/api/websites/${id}/log`);

@@ -11,6 +11,7 @@ import {
   runOnline,
   runSeparately,
   type Step,
+  type StepRun,
   titleOf,
 } from './migration-steps.ts';
 import { type Migration, migrations } from './migrations/migrations.ts';
@@ -18,12 +19,8 @@ import { type Migration, migrations } from './migrations/migrations.ts';
 /** The names of all migrations of this program, in order. */
 export const MIGRATIONS: readonly string[] = migrations.map(({ name }) => name);
 
-// Arbitrary numbers, the same in every instance.
-/** Held by a session during a whole migration. */
+/** An arbitrary number, the same in every instance. A session holds this lock during a whole migration. */
 const MIGRATION_LOCK = 4_127_003;
-/** Held by each transaction that changes the schema. */
-const SCHEMA_LOCK = 4_127_001;
-const TAKE_SCHEMA_LOCK = `select pg_advisory_xact_lock(${SCHEMA_LOCK})`;
 
 const POLL_MS = 200;
 const CONNECT_MS = 5_000;
@@ -110,16 +107,16 @@ const EMPTY = 'of an empty database';
 
 /** Runs all migrations in one transaction, since new tables are not in use. */
 function createSchema(client: pg.Client, wanted: readonly Migration[], options: OnlineOptions): Promise<string[]> {
-  return inShortTransaction(client, options, TAKE_SCHEMA_LOCK, () => runPlain(client, wanted)).catch((error) => {
+  return inShortTransaction(client, options, () => runPlain(client, wanted)).catch((error) => {
     throw failed(EMPTY, error);
   });
 }
 
 function upgradeSchema(client: pg.Client, wanted: readonly Migration[], options: OnlineOptions): Promise<string[]> {
-  return runAll(client, wanted, (step, { migration, record, label }) => {
+  return runAll(client, wanted, (step, context) => {
+    const { label } = context;
     options.report?.(label);
-    const isRecorded = async () => (await recordsOf(client)).includes(migration);
-    return runOnline(client, step, options, { label, begin: TAKE_SCHEMA_LOCK, record, isRecorded }).catch((error) => {
+    return runOnline(client, step, options, context).catch((error) => {
       throw failed(label, error);
     });
   });
@@ -127,7 +124,7 @@ function upgradeSchema(client: pg.Client, wanted: readonly Migration[], options:
 
 /** Prevents other processes from changing the schema until the end of the transaction; waits up to its `lock_timeout`. */
 export async function lockMigrations(client: pg.ClientBase): Promise<void> {
-  await client.query('select pg_advisory_xact_lock($1), pg_advisory_xact_lock($2)', [MIGRATION_LOCK, SCHEMA_LOCK]);
+  await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
 }
 
 /** The migrations of a database. */
@@ -167,14 +164,11 @@ async function runPlain(client: pg.ClientBase, wanted: readonly Migration[]): Pr
   return runAll(client, wanted, async (step, { record }) => void (await client.query(`${plainSql(step)};\n${record}`)));
 }
 
-/** `record`: the SQL that records the step as done, for the same transaction. */
-type StepContext = { migration: string; record: string; label: string };
-
 /** Runs the steps that have no record. */
 async function runAll(
   client: pg.ClientBase,
   wanted: readonly Migration[],
-  perform: (step: Step, context: StepContext) => Promise<void>,
+  perform: (step: Step, context: StepRun) => Promise<void>,
 ): Promise<string[]> {
   const records = await recordsOf(client);
   const pending = wanted.filter(({ name }) => !records.includes(name));
@@ -187,7 +181,7 @@ async function runAll(
       const label = `${name}, step ${number} of ${steps.length}: ${titleOf(step)}`;
       const record = `insert into migrations (name) values ('${number < steps.length ? `${name}/${number}` : name}');
         ${number < steps.length ? '' : `delete from migrations where name like '${name}/%'`}`;
-      await perform(step, { migration: name, record, label });
+      await perform(step, { record, label });
     }
   }
   return pending.map(({ name }) => name);

@@ -48,16 +48,8 @@ export type OnlineOptions = {
   reportIntervalMs?: number;
 };
 
-/** What one step is run with. */
-type StepRun = {
-  label: string;
-  /** SQL at the beginning of its transactions, which prevents other programs from changing the schema. */
-  begin: string;
-  /** SQL that records the step as done. */
-  record: string;
-  /** Whether another program has completed the migration meanwhile. */
-  isRecorded(): Promise<boolean>;
-};
+/** `label`: names the step in messages. `record`: the SQL that records it as done, for the same transaction. */
+export type StepRun = { label: string; record: string };
 
 /**
  * How long DDL waits for a lock before it is tried again: all other statements on the table queue behind it meanwhile.
@@ -74,27 +66,22 @@ const LOCK_ERRORS = ['55P03', '40P01'];
 
 /** Runs one step on tables that other instances use, and records it as done. */
 export async function runOnline(client: pg.ClientBase, step: Step, options: OnlineOptions, run: StepRun): Promise<void> {
-  if (await run.isRecorded()) return;
   let sql = 'sql' in step ? step.sql : '';
   if ('index' in step) {
     const building = await buildIndex(client, step, options, run);
     sql = `drop index if exists ${step.index}; alter index ${building} rename to ${step.index}`;
   }
   if ('where' in step) await backfill(client, step, options, run);
-  await inShortTransaction(client, options, run.begin, async () => {
-    if (!(await run.isRecorded())) await client.query(`${sql};\n${run.record}`);
-  });
+  await inShortTransaction(client, options, () => client.query(`${sql};\n${run.record}`));
 }
 
 /**
  * Runs `work` in a transaction in which no wait for a lock is longer than LOCK_TIMEOUT_MS, and repeats it until it succeeds.
  * @param options.maxTries after which the error of the last try is thrown
- * @param begin SQL at the beginning of the transaction
  */
 export async function inShortTransaction<Result>(
   client: pg.ClientBase,
   options: Pick<OnlineOptions, 'report' | 'reportIntervalMs'> & { maxTries?: number },
-  begin: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const { report = () => {}, reportIntervalMs = REPORT_INTERVAL_MS, maxTries = Number.POSITIVE_INFINITY } = options;
@@ -102,7 +89,6 @@ export async function inShortTransaction<Result>(
   for (let pause = FIRST_PAUSE_MS, tries = 1; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS), tries++) {
     try {
       await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      await client.query(begin);
       const result = await work();
       await client.query('commit');
       return result;
@@ -138,7 +124,7 @@ async function buildIndex(client: pg.ClientBase, step: IndexStep, options: Onlin
   }
 }
 
-async function backfill(client: pg.ClientBase, step: BackfillStep, options: OnlineOptions, { label, begin }: StepRun): Promise<void> {
+async function backfill(client: pg.ClientBase, step: BackfillStep, options: OnlineOptions, { label }: StepRun): Promise<void> {
   const { table, key, set, where } = step;
   let done = 0;
   /** @param last key of the previous batch @returns the last key of this batch, null after the last row */
@@ -154,7 +140,7 @@ async function backfill(client: pg.ClientBase, step: BackfillStep, options: Onli
   };
   const runBatches = async () => {
     let last: string | null = null;
-    do last = await inShortTransaction<string | null>(client, options, begin, () => runBatch(last));
+    do last = await inShortTransaction<string | null>(client, options, () => runBatch(last));
     while (last !== null);
   };
   await reporting(runBatches(), options, async () => `  ${label}: ${done.toLocaleString('en')} rows done`);

@@ -92,7 +92,8 @@ export async function createPartitions(client: pg.ClientBase): Promise<string[]>
   const created: string[] = [];
   for (const table of [AUDIT_LOG, ATTEMPTS, TOKENS]) {
     if ((await missingRanges(client, table)).length === 0) continue;
-    const names = await inShortTransaction(client, { maxTries: MAX_TRIES }, TAKE_PARTITION_LOCK, async () => {
+    const names = await inShortTransaction(client, { maxTries: MAX_TRIES }, async () => {
+      await client.query(TAKE_PARTITION_LOCK);
       const ranges = await missingRanges(client, table);
       for (const range of ranges) await create(client, table, range);
       return ranges.map((range) => nameOf(table, range));
@@ -188,7 +189,8 @@ export async function dropPartition(
   keep: string | null,
 ): Promise<void> {
   const dropped = client.escapeIdentifier(partition);
-  await inShortTransaction(client, { maxTries: MAX_TRIES }, TAKE_PARTITION_LOCK, async () => {
+  await inShortTransaction(client, { maxTries: MAX_TRIES }, async () => {
+    await client.query(TAKE_PARTITION_LOCK);
     await client.query(`lock table ${name} in access exclusive mode`);
     await client.query(`alter table ${name} detach partition ${dropped}`);
     if (keep !== null) await client.query(`set local enable_seqscan = off; insert into ${name} select * from ${dropped} where ${keep}`);

@@ -1,15 +1,15 @@
 import { VISITOR_DAYS } from '../../contract/limits.ts';
 
 /*
- * The visitors of websites are totals of the audit log up to a row number in visitor_roll_up, plus the later rows. They have a position
- * of their own, since after an upgrade the whole audit log is still to be added, in batches beside the totals of the statistics.
+ * The visitors of websites are totals of the audit log up to a row number in visitor_roll_up. A job adds the later rows every minute, in
+ * batches beside the totals of the statistics.
  */
 
 /** The actions of the audit log for sign-ins without an email, as a list in SQL. */
 export const WITHOUT_EMAIL = "'signed_in_again', 'signed_in_passkey', 'signed_in_verified_email'";
 
 /** The rows of the audit log that are sign-ins of visitors whose address was not erased. With OpenID Connect, the client is the origin of the website. */
-export const IS_VISIT = `(action in ('signed_in', ${WITHOUT_EMAIL}) and domain is not null
+const IS_VISIT = `(action in ('signed_in', ${WITHOUT_EMAIL}) and domain is not null
   or action in ('application_signed_in', ${WITHOUT_EMAIL}) and client_id like 'http%')
   and email like '%@%'`;
 
@@ -17,7 +17,7 @@ export const IS_VISIT = `(action in ('signed_in', ${WITHOUT_EMAIL}) and domain i
 export const clientHost = (clientId: string) => `split_part(substring(${clientId} from '^https?://([^/]+)$'), ':', 1)`;
 
 /** What is known of a visitor, over rows of the audit log. */
-export const COUNTS = `
+const COUNTS = `
   min(at) as first_at, max(at) as last_at, count(*) filter (where action = 'signed_in')::integer as by_email,
   count(*) filter (where action in (${WITHOUT_EMAIL}))::integer as remembered,
   count(*) filter (where action = 'application_signed_in')::integer as openid`;
@@ -41,7 +41,7 @@ export const erasureHash = (website: string, email: string) => `sha256(convert_t
  * @param row.website its id, as SQL
  * @param row.at the time of the row, as SQL
  */
-export const isErased = ({ website, email, at }: { website: string; email: string; at: string }) => `exists (
+const isErased = ({ website, email, at }: { website: string; email: string; at: string }) => `exists (
     select from website_erasures erasure
     where erasure.website = ${website} and erasure.hash = ${erasureHash(website, email)} and erasure.at >= ${at})`;
 

@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { addWebsite, freshAddress, registerWebsite, signInDeveloper } from '../sign-ins.ts';
+import { countNow } from '../statistics.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 import { authorizationStops, connect, OFFICE, type Office } from './authorization-stops.ts';
 import { heading, settled, showPreview, text } from './scene.ts';
@@ -77,6 +78,7 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await ada.client.put('/api/user/branding', { fromName: 'The Shop', logoUrl: '' });
   await fillStats(stage);
   await fillEvents(stage);
+  await countNow(stage);
   await fillTeam(stage, 'ada@lovelace.example');
   return {
     office,

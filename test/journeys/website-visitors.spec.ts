@@ -3,6 +3,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { production } from '../harness.ts';
 import { freshAddress, freshDomain } from '../sign-ins.ts';
+import { countNow } from '../statistics.ts';
 import { openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
@@ -28,6 +29,7 @@ async function openVisitors({ visitors, proven = true }: { visitors: number; pro
      from generate_series(1, $2::int) n`,
     [domain, visitors],
   );
+  await countNow(scene.stage);
   await page.goto(`${scene.service.url}/dashboard/websites/${domain}/visitors`);
   return { page, domain };
 }

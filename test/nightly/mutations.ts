@@ -140,7 +140,7 @@ export const mutations: Mutation[] = [
     ['m.email = ${attempt}.email and m.joined_at is null) end', 'm.email = ${attempt}.email) end', 'test/website-members.test.ts'],
     ['sibling.host is not distinct from ${attempt}.host', 'true', 'test/visitor.test.ts'],
     ["when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'\n", '\n', 'test/code-limits.test.ts test/visitor.test.ts'],
-    ["when a.mail_failed then 'mail_failed'\n", '\n', 'test/sign-in-mails.test.ts test/visitor.test.ts test/faults/mail.test.ts'],
+    ["when a.mail_failed then 'mail_failed'\n", '\n', 'test/sign-in-mails.test.ts test/visitor.test.ts'],
   ]),
   ...rowsOf('server/signin/target.ts', [
     ['if (loopback && !local) return', 'if (false) return', 'server/signin/target.test.ts'],
@@ -410,7 +410,7 @@ export const mutations: Mutation[] = [
     [
       'update outbox o set due_at = now() + make_interval(secs => $2)\n',
       'update outbox o set due_at = o.due_at\n',
-      'test/faults/outbox.test.ts test/faults/mail.test.ts',
+      'test/faults/outbox.test.ts',
     ],
     ['returning hits <= $3 as admitted', 'returning true as admitted', 'test/mailbox-limits.test.ts test/limits.test.ts'],
   ]),

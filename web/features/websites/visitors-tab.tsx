@@ -74,11 +74,6 @@ export function VisitorsTab({ website }: TabProps) {
       {error && <Failed error={error} fallback="The visitors could not be loaded." isFetching={isFetching} refetch={refetch} />}
       {data && !error && (
         <div aria-busy={isPlaceholderData}>
-          {!data.complete && (
-            <p role="status" className="mb-4 text-sm text-muted">
-              The newest sign-ins are still being added. Reload the page in a few minutes.
-            </p>
-          )}
           {data.total > 0 && (
             <p role="status" className="mb-2 text-sm text-muted">
               {data.total.toLocaleString('en')} {data.total === 1 ? 'visitor' : 'visitors'}
@@ -109,7 +104,7 @@ function Notes({ website, masked }: { website: Website; masked: boolean }) {
   return (
     <div className="mt-3 mb-4 grid gap-1 text-sm text-muted">
       <p>
-        Everyone who signed in, until {VISITOR_DAYS} days after their last sign-in.{' '}
+        Everyone who signed in, until {VISITOR_DAYS} days after their last sign-in. A sign-in is listed within a minute.{' '}
         {website.role !== 'owner' && 'Only owners of the website can export and erase them.'}
       </p>
       {masked && (
