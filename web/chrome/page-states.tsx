@@ -132,7 +132,7 @@ export function watchConnection(queries: QueryClient) {
   queries.getMutationCache().subscribe(onEvent as never);
   onConnectionBack(() => {
     // While the service was unavailable, the user may come from a cookie: see useUser.
-    queries.refetchQueries({ predicate: ({ queryKey, state }) => state.status === 'error' || queryKey[0] === 'me' });
+    queries.refetchQueries({ predicate: ({ queryKey, state }) => state.status === 'error' || queryKey[0] === 'session' });
   });
   addEventListener('offline', reportLost);
   addEventListener('online', checkConnection);

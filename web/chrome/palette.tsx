@@ -1,8 +1,9 @@
+import { keepPreviousData } from '@tanstack/react-query';
 import { Command } from 'cmdk';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Output } from '../../contract/routes.ts';
-import { useFoundSections, useFoundWebsites, useOwnClients } from '../lib/queries.ts';
+import { useCall } from '../lib/calls.ts';
 import { useLogout, useUser } from '../lib/session.ts';
 import { signInUrlOf } from '../lib/snippets.ts';
 import { paths, websitePath } from '../paths.ts';
@@ -74,8 +75,9 @@ function useGroups(search: string, isSignedIn: boolean, websites: Website[], cho
   const [path, navigate] = useLocation();
   const logout = useLogout(() => navigate(paths.landing, { replace: true }));
   const otherTheme = useTheme() === 'dark' ? 'light' : 'dark';
-  const sections = useFoundSections(search, true).data ?? [];
-  const { applications, apiKeys } = useOwnClients(isSignedIn);
+  const sections = useFoundSections(search);
+  const { data: applications = [] } = useCall('listClients', {}, { enabled: isSignedIn });
+  const { data: apiKeys = [] } = useCall('listApiKeys', {}, { enabled: isSignedIn, staleTime: SEARCH_STALE_MS });
   const go = (href: string) => () => navigate(href);
   const isBlank = search.trim() === '';
 
@@ -212,4 +214,44 @@ export function matchingEntries(entries: readonly Entry[], search: string): Entr
   const byLabel = entries.filter(({ label }) => beginIn(label));
   const byKeyword = entries.filter(({ label, keywords = [] }) => !beginIn(label) && beginIn([label, ...keywords].join(' ')));
   return [...byLabel, ...byKeyword];
+}
+
+/** Websites and sections of the documentation that are listed. */
+const MAX_FOUND = 6;
+/** After the last key. */
+const DELAY_MS = 120;
+/** The documentation is searched from this length on. */
+const MIN_DOCS_QUERY = 3;
+const SEARCH_STALE_MS = 60_000;
+
+/** Loads the websites whose domain contains a text, the newest for an empty one. The service searches: an account may have thousands. */
+function useFoundWebsites(text: string, enabled: boolean) {
+  const q = useDelayed(text.trim(), DELAY_MS);
+  const found = useCall(
+    'searchWebsites',
+    { q, limit: MAX_FOUND },
+    { enabled, placeholderData: keepPreviousData, staleTime: SEARCH_STALE_MS },
+  );
+  // While a search runs, the list is the one before.
+  const typed = text.trim().toLowerCase();
+  const websites = (found.data?.websites ?? []).filter(({ domain, displayDomain }) => `${displayDomain} ${domain}`.includes(typed));
+  return { websites, isSearching: found.isFetching || text.trim() !== q };
+}
+
+/** Loads the sections of the documentation that match a text. */
+function useFoundSections(text: string) {
+  const q = useDelayed(text.trim(), DELAY_MS);
+  const enabled = q.length >= MIN_DOCS_QUERY;
+  const { data = [] } = useCall('searchDocs', { q }, { enabled, placeholderData: enabled ? keepPreviousData : undefined });
+  return data.slice(0, MAX_FOUND);
+}
+
+/** Returns a value once it has stayed the same for a time, so that not every key of an input starts a request. */
+function useDelayed<Value>(value: Value, delayMs: number): Value {
+  const [delayed, setDelayed] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setDelayed(value), delayMs);
+    return () => clearTimeout(timer);
+  }, [value, delayMs]);
+  return delayed;
 }

@@ -8,7 +8,8 @@ import { deleteKeys, deletePkceOfTab, forgetLatest, latestAddress, readCookie, w
 
 export type User = NonNullable<Output<'session'>['user']>;
 
-const ME = ['me'];
+// The calls' own key, so that a change of the session refreshes the user.
+const ME = ['session'];
 const MINUTE = 60_000;
 
 /**
@@ -22,17 +23,13 @@ export function useUser() {
 /** Returns the address that this browser last signed in with, to display until `useUser` has a result. */
 export const useAccountHint = () => useState(latestAddress)[0];
 
-/** Returns a function that fetches the user again. */
-export function useRefreshUser() {
-  const queries = useQueryClient();
-  return () => queries.invalidateQueries({ queryKey: ME });
-}
-
-/** Fetches the user again when a call fails because the session has ended, for instance by a logout in another tab. */
+/** Fetches the user, or the admin session, again when a call fails because the session has ended, for instance by a logout in another tab. */
 export function watchSession(queries: QueryClient) {
   const onEvent = ({ type, action }: { type: string; action?: { type: string; error?: unknown } }) => {
     if (type !== 'updated' || action?.type !== 'error') return;
-    if (action.error instanceof ApiError && action.error.code === 'sign_in_needed') void queries.invalidateQueries({ queryKey: ME });
+    const code = action.error instanceof ApiError && action.error.code;
+    if (code === 'sign_in_needed') void queries.invalidateQueries({ queryKey: ME });
+    if (code === 'admin_needed') void queries.invalidateQueries({ queryKey: ['adminSession'] });
   };
   queries.getQueryCache().subscribe(onEvent as never);
   queries.getMutationCache().subscribe(onEvent as never);
@@ -107,14 +104,3 @@ async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | nu
 }
 
 export type Settings = Output<'settings'>;
-
-const SETTINGS = ['settings'];
-
-/** The account's profile, organization and branding. */
-export const useSettings = () => useQuery({ queryKey: SETTINGS, queryFn: ({ signal }) => api.settings({}, { signal }) });
-
-/** Returns a function that caches the settings that a change returned. */
-export function useCacheSettings() {
-  const queries = useQueryClient();
-  return (settings: Settings) => queries.setQueryData(SETTINGS, settings);
-}

@@ -1,9 +1,9 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
+import { usePages } from '../../lib/calls.ts';
 import { downloadCsv } from '../../lib/save-file.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
@@ -25,15 +25,8 @@ export function ActivityPage() {
   const [, navigate] = useLocation();
   const filter = filterOf(query);
   const isFiltered = Object.values(filter).some((value) => value !== '');
-  const log = useInfiniteQuery({
-    queryKey: ['activity', filter],
-    queryFn: ({ pageParam, signal }) => api.auditLogs(inputOf(filter, PAGE_SIZE, pageParam), { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
-    placeholderData: keepPreviousData,
-    staleTime: STALE_MS,
-  });
-  const entries = log.data?.pages.flat();
+  const log = usePages('auditLogs', inputOf(filter, PAGE_SIZE), PAGE_SIZE, { staleTime: STALE_MS });
+  const entries = log.data;
   const show = (change: Partial<ActivityFilter>) => navigate(activityPath({ ...filter, ...change }), { replace: true });
 
   return (

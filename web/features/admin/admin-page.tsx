@@ -1,14 +1,15 @@
 import { type ComponentType, Fragment } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { errorText } from '../../lib/api.ts';
-import { useRefreshUser, useUser } from '../../lib/session.ts';
+import { useAct, useRefresh } from '../../lib/calls.ts';
+import { useUser } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Alert, Failed, Loading } from '../../ui/states.tsx';
-import { AdminNav, type AdminSession, LogoutButton, useAdminSession, useEnableAdmin, useRefreshSession } from './admin-session.tsx';
+import { AdminNav, type AdminSession, LogoutButton, useAdminSession } from './admin-session.tsx';
 import { AuditList, MailList, UserList, WebsiteList } from './lists.tsx';
 
 const lists: { key: string; label: string; List: ComponentType }[] = [
@@ -111,19 +112,21 @@ function NavigationLink({ href, label }: { href: string; label: string }) {
 function EnableSession() {
   const { data: user, isPending } = useUser();
   const [, navigate] = useLocation();
-  const enable = useEnableAdmin();
-  const refreshUser = useRefreshUser();
-  const refreshSession = useRefreshSession();
+  const enable = useAct('enableAdmin');
+  const refresh = useRefresh();
   const open = () =>
-    enable.mutate(undefined, {
-      onSuccess: () => {
-        void refreshUser();
-        setTimeout(() => {
-          navigate(paths.admin);
-          void refreshSession();
-        }, OPEN_DELAY_MS);
+    enable.mutate(
+      { enable: true },
+      {
+        onSuccess: () => {
+          void refresh('session');
+          setTimeout(() => {
+            navigate(paths.admin);
+            void refresh('adminSession');
+          }, OPEN_DELAY_MS);
+        },
       },
-    });
+    );
 
   if (isPending) return null;
   if (!user) {

@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { Input, Output } from '../../../contract/routes.ts';
 import { errorText } from '../../lib/api.ts';
+import { type PagedName, useAct, usePages, useRefresh } from '../../lib/calls.ts';
 import { dateTimeOf, dayOf, timeAgo, timeUntil } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyable.tsx';
@@ -7,17 +9,17 @@ import { SearchField } from '../../ui/filters.tsx';
 import { Rows, RowsLoading, wordsOf } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { type Pages, useAdminAuditLog, useAdminMails, useAdminUsers, useAdminWebsites, useRetryMail } from './admin-session.tsx';
+
+/** The page size of the service. */
+const PAGE_SIZE = 50;
 
 /** The registered websites. */
 export function WebsiteList() {
-  const search = useSearch();
   return (
     <Entries
       title="Websites"
       what="websites"
-      search={search}
-      pages={useAdminWebsites(search.q)}
+      call="adminWebsites"
       empty={{ title: 'No websites', text: 'Every registered domain is listed here.' }}
       row={({ id, domain, email, claimed, verified, createdAt }) => (
         <>
@@ -40,13 +42,11 @@ export function WebsiteList() {
 
 /** The developers. */
 export function UserList() {
-  const search = useSearch();
   return (
     <Entries
       title="Users"
       what="users"
-      search={search}
-      pages={useAdminUsers(search.q)}
+      call="adminUsers"
       empty={{ title: 'No users', text: 'Everyone who signs in to the developer portal is listed here, but no visitor of a website.' }}
       row={({ id, email, name, websites, createdAt }) => (
         <>
@@ -69,27 +69,28 @@ const REFETCH_DELAY_MS = 2_000;
 
 /** The emails that the mail server has not accepted yet. */
 export function MailList() {
-  const search = useSearch();
-  const mails = useAdminMails(search.q);
-  const retry = useRetryMail();
+  const refresh = useRefresh();
+  const retry = useAct('retryMail');
   const send = (id: string, recipient: string) =>
-    retry.mutate(id, {
-      onSuccess: () => {
-        toast('Retry requested', `The email to ${recipient} is sent now, or within 30 seconds when it is already being sent.`);
-        setTimeout(() => void mails.refetch(), REFETCH_DELAY_MS);
+    retry.mutate(
+      { id },
+      {
+        onSuccess: () => {
+          toast('Retry requested', `The email to ${recipient} is sent now, or within 30 seconds when it is already being sent.`);
+          setTimeout(() => void refresh('adminMails'), REFETCH_DELAY_MS);
+        },
+        onError: (error) => {
+          toastFailure('Retry failed', errorText(error, 'The email could not be retried.'));
+          void refresh('adminMails');
+        },
       },
-      onError: (error) => {
-        toastFailure('Retry failed', errorText(error, 'The email could not be retried.'));
-        void mails.refetch();
-      },
-    });
+    );
 
   return (
     <Entries
       title="Mail queue"
       what="pending emails"
-      search={search}
-      pages={mails}
+      call="adminMails"
       empty={{ title: 'No pending emails', text: 'An email is listed here from its request until the mail server has accepted it.' }}
       row={({ id, kind, recipient, tries, createdAt, dueAt, expiresAt }) => (
         <>
@@ -107,7 +108,7 @@ export function MailList() {
             variant="secondary"
             small
             aria-label={`Retry the email to ${recipient}`}
-            busy={retry.isPending && retry.variables === id}
+            busy={retry.isPending && retry.variables.id === id}
             onClick={() => send(id, recipient)}
           >
             Retry
@@ -120,13 +121,11 @@ export function MailList() {
 
 /** The audit log. */
 export function AuditList() {
-  const search = useSearch();
   return (
     <Entries
       title="Audit trail"
       what="audit trail"
-      search={search}
-      pages={useAdminAuditLog(search.q)}
+      call="adminAuditLog"
       empty={{ title: 'Nothing happened yet', text: 'Every sign-in and every change is listed here, and nothing can be deleted.' }}
       row={({ action, email, domain, createdAt }) => (
         <>
@@ -145,26 +144,25 @@ export function AuditList() {
 
 /**
  * A list of the admin page, newest first, with its empty, loading and failed states.
- * @param search the text that entries contain, from `useSearch`
  * @param what is listed, as in `Loading websites`
  * @param empty title and text while there is nothing
  * @param row the content of an entry's row
  */
-function Entries<Entry extends { id: string }>({
+function Entries<Name extends PagedName>({
   title,
   what,
-  search,
-  pages,
+  call,
   empty,
   row,
 }: {
   title: string;
   what: string;
-  search: Search;
-  pages: Pages<Entry>;
+  call: Name;
   empty: { title: string; text: ReactNode };
-  row: (entry: Entry) => ReactNode;
+  row: (entry: Output<Name>[number]) => ReactNode;
 }) {
+  const [q, setQ] = useState('');
+  const pages = usePages(call, { q: q || undefined } as Input<Name>, PAGE_SIZE, { refetchOnMount: 'always' });
   const box = useRef<HTMLDivElement>(null);
   /** The number of entries when more were requested. */
   const before = useRef<number | null>(null);
@@ -192,16 +190,16 @@ function Entries<Entry extends { id: string }>({
           Refresh
         </Button>
       </div>
-      {(search.q !== '' || count > 0) && (
+      {(q !== '' || count > 0) && (
         <div className="mb-4 max-w-md">
-          <SearchField label={`Search ${what}`} value={search.q} onSearch={search.setQ} />
+          <SearchField label={`Search ${what}`} value={q} onSearch={setQ} />
         </div>
       )}
       {!entries && !error && <RowsLoading what={what} rows={6} />}
-      {entries?.length === 0 && search.q === '' && <Empty {...empty} />}
-      {entries?.length === 0 && search.q !== '' && (
+      {entries?.length === 0 && q === '' && <Empty {...empty} />}
+      {entries?.length === 0 && q !== '' && (
         <p role="status" className="py-6 text-muted wrap-anywhere">
-          Nothing in the {what} contains “{search.q}”.
+          Nothing in the {what} contains “{q}”.
         </p>
       )}
       {entries && entries.length > 0 && (
@@ -229,14 +227,6 @@ function Entries<Entry extends { id: string }>({
       )}
     </section>
   );
-}
-
-type Search = { q: string; setQ: (q: string) => void };
-
-/** The text that is searched in a list. */
-function useSearch(): Search {
-  const [q, setQ] = useState('');
-  return { q, setQ };
 }
 
 /** An id with a copy button. */

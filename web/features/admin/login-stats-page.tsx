@@ -1,6 +1,7 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { inSeconds, longDay } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
 import { DayBars } from '../../ui/day-bars.tsx';
@@ -8,7 +9,7 @@ import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { CountedEveryMinute, Stat, Stats } from '../../ui/panels.tsx';
 import { Alert, Failed, Loading, Skeleton } from '../../ui/states.tsx';
-import { AdminNav, type AdminSession, LogoutButton, useAdminSession, useDailyLogins, useUnlock } from './admin-session.tsx';
+import { AdminNav, type AdminSession, LogoutButton, useAdminSession, useChangeSession } from './admin-session.tsx';
 
 const SERIES = [{ key: 'count', label: 'Logins', color: '--color-accent' }] as const;
 
@@ -50,7 +51,8 @@ function Locked({ session }: { session: AdminSession }) {
 
 /** The form for the admin password. */
 function UnlockForm() {
-  const unlock = useUnlock();
+  const unlock = useAct('adminVerify');
+  const changeSession = useChangeSession();
   const field = useRef<HTMLInputElement>(null);
   const [password, setPassword] = useState('');
   const [fault, setFault] = useState<string | null>(null);
@@ -59,13 +61,18 @@ function UnlockForm() {
     event.preventDefault();
     if (unlock.isPending) return;
     setFault(null);
-    unlock.mutate(password, {
-      onError: (error) => {
-        setPassword('');
-        setFault(faultOf(error));
-        field.current?.focus();
+    unlock.mutate(
+      { password },
+      {
+        onSuccess: () => changeSession({ unlocked: true, ended: false }),
+        onError: (error) => {
+          if (error instanceof ApiError && error.code === 'admin_disabled') changeSession({ enabled: false });
+          setPassword('');
+          setFault(faultOf(error));
+          field.current?.focus();
+        },
       },
-    });
+    );
   };
 
   return (
@@ -102,7 +109,7 @@ const CHART_DAYS = 14;
 
 /** The statistics, in an admin session. */
 function LoginStats({ development }: { development: boolean }) {
-  const logins = useDailyLogins();
+  const logins = useCall('dailyLogins', {}, { refetchOnMount: 'always', refetchOnWindowFocus: 'always' });
   const days = logins.data;
   return (
     <div className="py-8 sm:py-12">

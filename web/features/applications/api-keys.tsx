@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import type { Output } from '../../../contract/routes.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { timeAgo } from '../../lib/dates.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { takeDraft } from '../../lib/storage.ts';
@@ -8,14 +10,14 @@ import { DayBars } from '../../ui/day-bars.tsx';
 import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading, Section, Stat, Stats, useFragment } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed } from '../../ui/states.tsx';
-import { type ApiKey, useApiKeys, useApiKeyUsage, useRevokeApiKey } from './queries.ts';
 import { GenerateKey, RotateKey, type RotationDraft } from './secret-dialogs.tsx';
 
+type ApiKey = Output<'listApiKeys'>[number];
 type Open = { dialog: 'generate' } | { dialog: 'rotate' | 'usage' | 'revoke'; apiKey: ApiKey };
 
 /** The API keys of the account: active ones and those that ended within a month. */
 export function ApiKeys() {
-  const query = useApiKeys();
+  const query = useCall('listApiKeys', {}, { staleTime: 0 });
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const generate = () => setOpen({ dialog: 'generate' });
@@ -121,7 +123,7 @@ const CALLS = [{ key: 'calls', label: 'Calls', color: '--color-accent' }] as con
 
 /** The calls with a key in the last 30 UTC days. */
 function KeyUsage({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const query = useApiKeyUsage(apiKey.id);
+  const query = useCall('apiKeyUsage', { id: apiKey.id }, { staleTime: 0 });
   const usage = query.data;
   const refused = usage?.days.reduce((sum, day) => sum + day.refused, 0);
   const shown = (count: number | undefined) => count?.toLocaleString('en');
@@ -143,14 +145,14 @@ function KeyUsage({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) 
 }
 
 function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const revoke = useRevokeApiKey();
+  const revoke = useAct('revokeApiKey', { refreshes: ['listApiKeys'] });
   return (
     <ConfirmDialog
       title={`Revoke ${apiKey.name}`}
       action="Revoke"
       failure="The key could not be revoked."
       mutation={revoke}
-      input={apiKey.id}
+      input={{ id: apiKey.id }}
       done={['API key revoked', apiKey.name]}
       onClose={onClose}
     >

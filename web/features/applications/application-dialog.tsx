@@ -1,14 +1,17 @@
 import { useRef, useState } from 'react';
+import type { Input, Output } from '../../../contract/routes.ts';
 import { redirectUriFault, serverUriFault } from '../../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
+import { useAct } from '../../lib/calls.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextArea } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { rowsOf, Switch, scopeOptions, UriList, type UriRow } from './form-fields.tsx';
-import { type Application, type ApplicationInput, useSaveApplication } from './queries.ts';
 import { NewSecret } from './secret-dialogs.tsx';
+
+type Application = Output<'listClients'>[number];
 
 const TYPES: { value: Application['authentication']; label: string; hint: string }[] = [
   { value: 'none', label: 'Public: in a browser, on a phone or a computer', hint: 'It has no secret; PKCE protects its sign-ins.' },
@@ -24,7 +27,7 @@ const SCOPES = scopeOptions([...IDENTITY_SCOPES, ...RESOURCE_SCOPES]);
 
 /** Adds an application or changes one. A new client secret is shown in its place. */
 export function ApplicationDialog({ application, onClose }: { application: Application | null; onClose: () => void }) {
-  const save = useSaveApplication(application);
+  const save = useAct(application ? 'updateClient' : 'createClient', { refreshes: ['listClients'] });
   const first = useRef<HTMLInputElement>(null);
   const [form, setForm] = useState(() => formOf(application));
 
@@ -36,7 +39,7 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
       requestAnimationFrame(() => first.current?.form?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
       return;
     }
-    save.mutate(inputOf(form), {
+    save.mutate(application ? { id: application.id, isActive: form.isActive, ...inputOf(form) } : inputOf(form), {
       onSuccess: ({ name, clientSecret }) => {
         if (application) toast('Application updated', name);
         else toast('Application created', clientSecret ? name : 'Its client ID is in the list.');
@@ -226,7 +229,7 @@ function checkForm(form: ApplicationForm): { form: ApplicationForm; isValid: boo
 }
 
 /** Returns what the service stores. */
-function inputOf(form: ApplicationForm): ApplicationInput {
+function inputOf(form: ApplicationForm): Input<'createClient'> {
   const { authentication } = form;
   const keys = authentication === 'private_key_jwt' ? form.keys.trim() : '';
   return {
@@ -239,7 +242,6 @@ function inputOf(form: ApplicationForm): ApplicationInput {
     backchannelLogoutUri: form.backchannelLogoutUri.trim() || null,
     pkceRequired: authentication === 'none' || form.pkceRequired,
     scopes: form.scopes,
-    isActive: form.isActive,
   };
 }
 

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { createPkce } from '../../../contract/pkce.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { useUser } from '../../lib/session.ts';
 import { authorizationUrl, authorizeSnippet } from '../../lib/snippets.ts';
@@ -12,8 +14,10 @@ import { Rows, RowsLoading, Section, useFragment } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { ApplicationDialog } from './application-dialog.tsx';
-import { type Application, type LogEntry, useApplicationLogs, useApplications, useDeleteApplication } from './queries.ts';
 import { RotateSecret } from './secret-dialogs.tsx';
+
+type Application = Output<'listClients'>[number];
+type LogEntry = Output<'clientLogs'>[number] | Output<'clientRefusals'>[number];
 
 /** /dashboard/auth: the applications and API keys of the account. */
 export function ApplicationsPage() {
@@ -35,7 +39,7 @@ type Open = { dialog: 'save'; application: null } | { dialog: keyof typeof dialo
 
 /** The OAuth clients of the account. */
 function Applications() {
-  const query = useApplications();
+  const query = useCall('listClients');
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const applications = query.data;
@@ -141,12 +145,16 @@ const actions: Record<string, string> = {
 
 /** The sign-ins of an application and its rejected requests, newest first. */
 function ApplicationLogs({ application, onClose }: { application: Application; onClose: () => void }) {
-  const query = useApplicationLogs(application.id);
-  const entries = query.data;
+  const { id } = application;
+  const log = useCall('clientLogs', { id }, { staleTime: 0 });
+  const refusals = useCall('clientRefusals', { id }, { staleTime: 0 });
+  const failed = [log, refusals].find(({ error }) => error);
+  const entries: LogEntry[] | undefined =
+    log.data && refusals.data && [...log.data, ...refusals.data].sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   return (
     <Dialog title={`Logs of ${application.name}`} onClose={onClose}>
-      {query.error && <Failed {...query} fallback="The logs could not be loaded." />}
-      {!entries && !query.error && <RowsLoading what="the logs" />}
+      {failed && <Failed {...failed} fallback="The logs could not be loaded." />}
+      {!entries && !failed && <RowsLoading what="the logs" />}
       {entries?.length === 0 && <FirstSignIn application={application} />}
       {entries && entries.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be focusable (WCAG 2.1.1)
@@ -207,7 +215,7 @@ function Entry({ entry }: { entry: LogEntry }) {
 }
 
 function DeleteApplication({ application, onClose }: { application: Application; onClose: () => void }) {
-  const remove = useDeleteApplication();
+  const remove = useAct('deleteClient', { refreshes: ['listClients'] });
   return (
     <ConfirmDialog
       title={`Delete ${application.name}`}
@@ -215,7 +223,7 @@ function DeleteApplication({ application, onClose }: { application: Application;
       failure="The application could not be deleted."
       typed={[application.name]}
       mutation={remove}
-      input={application.id}
+      input={{ id: application.id }}
       done={['Application deleted', application.name]}
       onClose={onClose}
     >

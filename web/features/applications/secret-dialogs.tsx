@@ -1,6 +1,8 @@
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
+import type { Input, Output } from '../../../contract/routes.ts';
 import { RESOURCE_SCOPES, type ResourceScope } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
+import { useAct } from '../../lib/calls.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { takeDraft } from '../../lib/storage.ts';
@@ -12,16 +14,11 @@ import { Field, Select } from '../../ui/field.tsx';
 import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { scopeOptions } from './form-fields.tsx';
-import {
-  type ApiKey,
-  type Application,
-  type GraceHours,
-  type NewApiKey,
-  type SecretGraceHours,
-  useCreateApiKey,
-  useRotateApiKey,
-  useRotateSecret,
-} from './queries.ts';
+
+type Application = Output<'listClients'>[number];
+type ApiKey = Output<'listApiKeys'>[number];
+type SecretGraceHours = NonNullable<Input<'rotateClientSecret'>['graceHours']>;
+type GraceHours = NonNullable<Input<'rotateApiKey'>['graceHours']>;
 
 /**
  * A dialog with a secret that is shown only once. It asks before it closes, unless the secret was copied.
@@ -102,14 +99,14 @@ const SECRET_GRACE: { value: `${SecretGraceHours}`; label: string }[] = [
 
 /** Replaces the client secret by a new one and shows that once. */
 export function RotateSecret({ application, onClose }: { application: Application; onClose: () => void }) {
-  const rotate = useRotateSecret(application.id);
+  const rotate = useAct('rotateClientSecret', { refreshes: ['listClients'] });
   const [grace, setGrace] = useState<`${SecretGraceHours}`>('24');
   // The service accepts two secrets at a time.
   const { formerSecretUntil } = application;
 
   const submit = () => {
     const graceHours = formerSecretUntil ? 0 : (Number(grace) as SecretGraceHours);
-    rotate.mutate(graceHours, { onSuccess: () => toast('Client secret rotated', application.name) });
+    rotate.mutate({ id: application.id, graceHours }, { onSuccess: () => toast('Client secret rotated', application.name) });
   };
 
   if (rotate.data?.clientSecret) {
@@ -161,7 +158,7 @@ type KeyDraft = { name: string; environment: ApiKey['environment']; scopes: Reso
 
 /** Creates an API key and shows it once. */
 export function GenerateKey({ onClose }: { onClose: () => void }) {
-  const create = useCreateApiKey();
+  const create = useAct('createApiKey', { refreshes: ['listApiKeys'] });
   const field = useRef<HTMLInputElement>(null);
   const [draft] = useState(() => takeDraft<KeyDraft>('key'));
   const [name, setName] = useState(draft?.name ?? '');
@@ -239,11 +236,12 @@ export type RotationDraft = { id: string; grace: `${GraceHours}` };
 
 /** Replaces a key by a new one and shows that once. @param draft what was chosen before a sign-in */
 export function RotateKey({ apiKey, draft, onClose }: { apiKey: ApiKey; draft?: RotationDraft; onClose: () => void }) {
-  const rotate = useRotateApiKey(apiKey.id);
+  const rotate = useAct('rotateApiKey', { refreshes: ['listApiKeys'] });
   const [grace, setGrace] = useState<`${GraceHours}`>(draft?.grace ?? '24');
   const needsProof = isProofNeeded(rotate.error) && !rotate.isPending;
 
-  const submit = () => rotate.mutate(Number(grace) as GraceHours, { onSuccess: () => toast('API key rotated', apiKey.name) });
+  const submit = () =>
+    rotate.mutate({ id: apiKey.id, graceHours: Number(grace) as GraceHours }, { onSuccess: () => toast('API key rotated', apiKey.name) });
 
   if (rotate.data) return <NewKey key="shown" created={rotate.data} onClose={onClose} />;
   return (
@@ -273,7 +271,7 @@ export function RotateKey({ apiKey, draft, onClose }: { apiKey: ApiKey; draft?: 
 }
 
 /** A new key, which cannot be shown again. */
-function NewKey({ created, onClose }: { created: NewApiKey; onClose: () => void }) {
+function NewKey({ created, onClose }: { created: Output<'createApiKey'>; onClose: () => void }) {
   const text = useRef<HTMLElement>(null);
   return (
     <SecretDialog title="Your new API key" what="API key" secret={created.key} first={text} onClose={onClose}>

@@ -1,8 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Output } from '../../../contract/routes.ts';
 import { scopeText } from '../../../contract/scopes.ts';
-import { api } from '../../lib/api.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
@@ -11,15 +10,10 @@ import { Empty, Failed } from '../../ui/states.tsx';
 
 type Connection = Output<'listConnections'>[number];
 
-const CONNECTIONS = ['connections'];
-
-/** Fetched at each mount: sign-ins elsewhere add connections. */
-const useConnections = () =>
-  useQuery({ queryKey: CONNECTIONS, queryFn: ({ signal }) => api.listConnections({}, { signal }), staleTime: 0 });
-
 /** The applications and websites that the account signed in to by OpenID Connect. Each can be revoked. */
 export function Connections() {
-  const connections = useConnections();
+  // Sign-ins elsewhere add connections.
+  const connections = useCall('listConnections', {}, { staleTime: 0 });
   const [revoking, setRevoking] = useState<Connection | null>(null);
 
   if (connections.error && !connections.data)
@@ -76,19 +70,14 @@ function ConnectionRow({ connection, onRevoke }: { connection: Connection; onRev
 const placeText = (host: string): string => (host.endsWith(':') ? `A program on your device: ${host.slice(0, -1)}` : host);
 
 function RevokeDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
-  const queries = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: (id: string) => api.revokeConnection({ id }),
-    // Also after an error: another tab may have revoked it.
-    onSettled: () => queries.invalidateQueries({ queryKey: CONNECTIONS }),
-  });
+  const revoke = useAct('revokeConnection', { refreshes: ['listConnections'] });
   return (
     <ConfirmDialog
       title={`Revoke ${connection.name}`}
       action="Revoke"
       failure="The access could not be revoked."
       mutation={revoke}
-      input={connection.id}
+      input={{ id: connection.id }}
       done={['Access revoked', connection.name]}
       onClose={onClose}
     >

@@ -1,8 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { useLogout, useSignOutEverywhere } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
@@ -15,41 +16,28 @@ import { toast, toastFailure } from '../../ui/toast.tsx';
 
 type Device = Output<'listDevices'>[number];
 
-const DEVICES = ['devices'];
-
-/** Fetched at each mount: other browsers add devices. */
-const useDevices = () => useQuery({ queryKey: DEVICES, queryFn: ({ signal }) => api.listDevices({}, { signal }), staleTime: 0 });
-
-/** Signs another device out. Its row is removed at once and restored when the request fails. */
-function useSignOutDevice() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => api.signOutDevice({ id }),
-    onMutate: async (id) => {
-      await queries.cancelQueries({ queryKey: DEVICES });
-      const before = queries.getQueryData<Device[]>(DEVICES);
-      queries.setQueryData<Device[]>(DEVICES, (devices) => devices?.filter((device) => device.id !== id));
-      return before;
-    },
-    onError: (_error, _id, before) => queries.setQueryData(DEVICES, before),
-  });
-}
-
 /** The browsers in which the account is signed in or remembered. Each can be signed out, and all at once. */
 export function Devices() {
-  const devices = useDevices();
+  // Other browsers add devices.
+  const devices = useCall('listDevices', {}, { staleTime: 0 });
   const [, navigate] = useLocation();
   const logout = useLogout(() => navigate(paths.landing, { replace: true }));
-  const signOut = useSignOutDevice();
+  const signOut = useAct('signOutDevice', { refreshes: ['listDevices'] });
+  // A row is removed at once, and restored when the request fails.
+  const [ended, setEnded] = useState<readonly string[]>([]);
   const [confirming, setConfirming] = useState(false);
   const list = useRef<HTMLElement>(null);
 
   const end = (device: Device) => {
     if (device.current) return logout.mutate();
-    signOut.mutate(device.id, {
-      onSuccess: () => toast('Signed out', device.label),
-      onError: (error) => toastFailure('Failed to sign out', errorText(error, 'The device is still signed in.')),
-    });
+    setEnded((ids) => [...ids, device.id]);
+    signOut.mutateAsync({ id: device.id }).then(
+      () => toast('Signed out', device.label),
+      (error) => {
+        setEnded((ids) => ids.filter((id) => id !== device.id));
+        toastFailure('Failed to sign out', errorText(error, 'The device is still signed in.'));
+      },
+    );
     // The pressed button is removed with its row.
     list.current?.focus();
   };
@@ -59,9 +47,11 @@ export function Devices() {
   return (
     <section ref={list} tabIndex={-1} aria-label="Your devices">
       <Rows>
-        {devices.data.map((device) => (
-          <DeviceRow key={device.id} device={device} busy={device.current && logout.isPending} onSignOut={() => end(device)} />
-        ))}
+        {devices.data
+          .filter(({ id }) => !ended.includes(id))
+          .map((device) => (
+            <DeviceRow key={device.id} device={device} busy={device.current && logout.isPending} onSignOut={() => end(device)} />
+          ))}
       </Rows>
       <Button variant="secondary" className="mt-4" onClick={() => setConfirming(true)}>
         Sign out everywhere

@@ -1,7 +1,8 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
+import { useRefresh } from '../../lib/calls.ts';
 import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from '../../lib/queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
@@ -18,12 +19,10 @@ import { Empty, Failed, Skeleton, StatusDot } from '../../ui/states.tsx';
 
 /** /dashboard: the statistics of the account. */
 export function OverviewPage() {
-  const queries = useQueryClient();
+  const refresh = useRefresh();
   const overview = useQuery(overviewQuery);
   const activity = useQuery(recentActivityQuery);
   const websites = useQuery(websitesQuery(listStateOf(new URLSearchParams())));
-  const refresh = () =>
-    Promise.all([activity.refetch(), websites.refetch(), queries.refetchQueries({ queryKey: overviewQuery.queryKey, type: 'active' })]);
   const { data, error, dataUpdatedAt } = overview;
 
   return (
@@ -33,7 +32,12 @@ export function OverviewPage() {
           <PageHeading title="Overview" />
           <p className="mt-1.5 min-h-6 text-muted">Last 30 days{dataUpdatedAt > 0 && <LoadedAt time={dataUpdatedAt} />}</p>
         </div>
-        <Button variant="secondary" small busy={overview.isFetching && !overview.isPending} onClick={refresh}>
+        <Button
+          variant="secondary"
+          small
+          busy={overview.isFetching && !overview.isPending}
+          onClick={() => refresh('overview', 'accountLogins', 'auditLogs', 'searchWebsites')}
+        >
           Refresh
         </Button>
       </div>

@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { MAX_PASSKEYS } from '../../../contract/limits.ts';
 import type { PasskeyCreationOptions } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
+import { useCall } from '../../lib/calls.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
 import { storeWayBack } from '../../lib/storage.ts';
 import { failureText, isApiError, type OwnTexts, type TextKey, useTranslator } from '../../lib/texts.ts';
@@ -30,13 +31,7 @@ export function AddDialog({ email, onAdded, onClose }: { email: string; onAdded:
   const { t } = translator;
   const supported = passkeyApi() !== null;
   // Each opening of the dialog needs a challenge of its own.
-  const options = useQuery({
-    queryKey: ['passkey-options'],
-    queryFn: ({ signal }) => api.passkeyOptions({}, { signal }),
-    enabled: supported,
-    staleTime: 0,
-    gcTime: 0,
-  });
+  const options = useCall('passkeyOptions', {}, { enabled: supported, staleTime: 0, gcTime: 0 });
   const isTooOld = isProofNeeded(options.error);
   const isComplete = isApiError(options.error) && options.error.code === 'too_many';
   const refused = !supported || options.data?.options === null;

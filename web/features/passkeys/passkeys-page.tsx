@@ -1,9 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { type LanguageCode, languageCodes, languageOf } from '../../../contract/languages.ts';
 import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
 import { Bar, Footer, LanguageSelect, ThemeSwitch } from '../../chrome/page-frame.tsx';
-import { api } from '../../lib/api.ts';
+import { callQuery, useCall } from '../../lib/calls.ts';
 import { useLogout, useUser } from '../../lib/session.ts';
 import { readCookie, storeWayBack, writeCookie } from '../../lib/storage.ts';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from '../../lib/texts.ts';
@@ -15,12 +15,6 @@ import { Failed } from '../../ui/states.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { failedTexts } from './add-passkey.tsx';
 import { OwnPasskeys } from './passkeys.tsx';
-
-/** The texts of the sign-in pages, which are those of this page too. */
-const textsQuery = (language: LanguageCode) => ({
-  queryKey: ['texts', language],
-  queryFn: ({ signal }: { signal: AbortSignal }) => api.translations({ language }, { signal }),
-});
 
 /** Returns the language that the address names, that was chosen before, or the first known one of the browser, as the service does. */
 function visitorLanguage(): LanguageCode {
@@ -34,7 +28,7 @@ export function PasskeysPage() {
   const queries = useQueryClient();
   const [language, setLanguage] = useState(visitorLanguage);
   const chosen = useRef(language);
-  const { data: texts, ...query } = useQuery(textsQuery(language));
+  const { data: texts, ...query } = useCall('translations', { language });
   const translator = useMemo(() => texts && createTranslator(language, texts), [language, texts]);
   useEffect(() => {
     document.documentElement.lang = language;
@@ -55,7 +49,7 @@ export function PasskeysPage() {
   const changeLanguage = async (next: LanguageCode) => {
     chosen.current = next;
     try {
-      await queries.fetchQuery({ ...textsQuery(next), staleTime: Number.POSITIVE_INFINITY });
+      await queries.fetchQuery({ ...callQuery('translations', { language: next }), staleTime: Number.POSITIVE_INFINITY });
     } catch (error) {
       if (chosen.current === next) toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
       return;
@@ -143,7 +137,7 @@ function OfVisitor() {
 
 /** The passkeys of a developer in the settings, which are in English as the whole portal. */
 export function Passkeys() {
-  const { data: texts, ...query } = useQuery(textsQuery('en'));
+  const { data: texts, ...query } = useCall('translations', { language: 'en' });
   const { data: user } = useUser();
   const translator = useMemo(() => texts && createTranslator('en', texts), [texts]);
   if (query.error && !texts) return <Failed {...query} fallback="Your passkeys could not be loaded." />;

@@ -1,7 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { Output } from '../../../contract/routes.ts';
-import { api } from '../../lib/api.ts';
+import { useAct, useCall, useRefresh } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { signalAccepted } from '../../lib/passkeys.ts';
 import { failureText, type OwnTexts, useTranslator } from '../../lib/texts.ts';
@@ -13,10 +12,8 @@ import { Empty, Failed } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { AddDialog, failedTexts } from './add-passkey.tsx';
 
-type PasskeyList = Output<'listPasskeys'>;
-type Passkey = PasskeyList['passkeys'][number];
+type Passkey = Output<'listPasskeys'>['passkeys'][number];
 
-const PASSKEYS = ['passkeys'];
 const MINUTE = 60_000;
 
 const failureTexts: OwnTexts = { passkey_not_found: 'auth.passkeys_gone' };
@@ -25,8 +22,8 @@ const failureTexts: OwnTexts = { passkey_not_found: 'auth.passkeys_gone' };
 export function OwnPasskeys({ email }: { email: string }) {
   const translator = useTranslator();
   const { t } = translator;
-  const queries = useQueryClient();
-  const list = useQuery({ queryKey: PASSKEYS, queryFn: ({ signal }) => api.listPasskeys({}, { signal }), staleTime: 0 });
+  const refresh = useRefresh();
+  const list = useCall('listPasskeys', {}, { staleTime: 0 });
   const [adding, setAdding] = useState<'by_button' | 'after_sign_in' | null>(null);
   const [renaming, setRenaming] = useState<Passkey | null>(null);
   const [removing, setRemoving] = useState<Passkey | null>(null);
@@ -41,7 +38,7 @@ export function OwnPasskeys({ email }: { email: string }) {
   const added = (name: string) => {
     setAdding(null);
     toast(t('auth.passkeys_added'), name);
-    return queries.invalidateQueries({ queryKey: PASSKEYS });
+    return refresh('listPasskeys');
   };
   return (
     <>
@@ -107,22 +104,14 @@ function useDialogLabels(): { cancel: string; close: string } {
 function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => void }) {
   const translator = useTranslator();
   const { t } = translator;
-  const queries = useQueryClient();
   const field = useRef<HTMLInputElement>(null);
   const [name, setName] = useState(passkey.name);
   const [isMissing, setMissing] = useState(false);
-  const rename = useMutation({
-    mutationFn: () => api.renamePasskey({ id: passkey.id, name }),
-    onSuccess: () => {
-      onClose();
-      return queries.invalidateQueries({ queryKey: PASSKEYS });
-    },
-    onError: () => field.current?.focus(),
-  });
+  const rename = useAct('renamePasskey', { refreshes: ['listPasskeys'] });
   const submit = () => {
     setMissing(name.trim() === '');
     if (name.trim() === '') field.current?.focus();
-    else rename.mutate();
+    else rename.mutate({ id: passkey.id, name }, { onSuccess: onClose, onError: () => field.current?.focus() });
   };
   const failure = rename.error && failureText(translator, rename.error, 'auth.passkeys_not_renamed', failureTexts);
   return (
@@ -156,16 +145,18 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
 function RemoveDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => void }) {
   const translator = useTranslator();
   const { t } = translator;
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => api.removePasskey({ id: passkey.id }),
-    onSuccess: (list) => {
-      queries.setQueryData<PasskeyList>(PASSKEYS, list);
-      signalAccepted(list);
-      toast(t('auth.passkeys_removed'), passkey.name);
-      onClose();
-    },
-  });
+  const remove = useAct('removePasskey', { refreshes: ['listPasskeys'] });
+  const submit = () =>
+    remove.mutate(
+      { id: passkey.id },
+      {
+        onSuccess: (list) => {
+          signalAccepted(list);
+          toast(t('auth.passkeys_removed'), passkey.name);
+          onClose();
+        },
+      },
+    );
   return (
     <FormDialog
       title={t('auth.passkeys_remove_title', { name: passkey.name })}
@@ -174,7 +165,7 @@ function RemoveDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
       busy={remove.isPending}
       failure={remove.error && failureText(translator, remove.error, 'auth.passkeys_not_removed', failureTexts)}
       labels={useDialogLabels()}
-      onSubmit={() => remove.mutate()}
+      onSubmit={submit}
       onClose={onClose}
     >
       <p className="text-muted">{t('auth.passkeys_remove_text')}</p>

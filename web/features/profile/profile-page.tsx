@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useCall } from '../../lib/calls.ts';
 import { dayOf } from '../../lib/dates.ts';
-import { type Settings, useSettings } from '../../lib/session.ts';
+import type { Settings } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -9,7 +10,7 @@ import { Failed, Skeleton } from '../../ui/states.tsx';
 
 /** /profile: the account and its devices. @param devices the list of devices, which is another feature */
 export function ProfilePage({ devices }: { devices: ReactNode }) {
-  const { data: settings, ...query } = useSettings();
+  const { data: settings, ...query } = useCall('settings');
   return (
     <div className="max-w-2xl">
       <PageHeading title="Profile" />

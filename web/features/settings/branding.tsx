@@ -1,11 +1,10 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
-import type { Input } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/routes.ts';
 import { fromNameFault, logoUrlFault } from '../../../contract/rules.ts';
-import { api } from '../../lib/api.ts';
-import { type Settings, useCacheSettings } from '../../lib/session.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
+import type { Settings } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Field, Select } from '../../ui/field.tsx';
 import { PreviewFrame } from '../../ui/panels.tsx';
@@ -14,7 +13,7 @@ import { toast } from '../../ui/toast.tsx';
 
 /** The form for the branding of emails, with a preview. */
 export function BrandingForm({ settings: { branding } }: { settings: Settings }) {
-  const save = useSaveBranding();
+  const save = useAct('saveBranding', { refreshes: ['settings'] });
   const fields = { fromName: useRef<HTMLInputElement>(null), logoUrl: useRef<HTMLInputElement>(null) };
   const [draft, setDraft] = useState(branding);
   const [checked, setChecked] = useState(false);
@@ -103,12 +102,12 @@ const MAX_NAMES = 5;
 
 /** Names the websites that the branding applies to: those whose domain is proven. */
 export function BrandedWebsites() {
-  const { data: websites } = useWebsites();
+  const { data: websites } = useCall('listWebsites');
   // It keeps its height while it loads.
   return <p className="mb-5 min-h-12 text-sm leading-6 text-muted">{websites && sentenceOf(websites)}</p>;
 }
 
-type Websites = NonNullable<ReturnType<typeof useWebsites>['data']>;
+type Websites = Output<'listWebsites'>;
 
 function sentenceOf(websites: Websites): ReactNode {
   const proven = websites.filter(({ verified }) => verified);
@@ -133,15 +132,4 @@ function namesOf(websites: Websites): string {
   const names = websites.slice(0, MAX_NAMES).map(({ displayDomain }) => displayDomain);
   const more = websites.length - names.length;
   return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
-
-/** Has the key of the websites page, whose changes then update this list. */
-const useWebsites = () => useQuery({ queryKey: ['websites'], queryFn: ({ signal }) => api.listWebsites({}, { signal }) });
-
-function useSaveBranding() {
-  const cache = useCacheSettings();
-  return useMutation({
-    mutationFn: (branding: Input<'saveBranding'>) => api.saveBranding(branding),
-    onSuccess: cache,
-  });
 }

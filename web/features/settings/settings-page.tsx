@@ -1,8 +1,7 @@
-import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId, useRef, useState } from 'react';
 import { nameFault } from '../../../contract/rules.ts';
-import { api } from '../../lib/api.ts';
-import { type Settings, useCacheSettings, useRefreshUser, useSettings } from '../../lib/session.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
+import type { Settings } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -15,7 +14,7 @@ import { BrandedWebsites, BrandingForm } from './branding.tsx';
 
 /** /dashboard/settings. @param devices, passkeys, connections lists of other features */
 export function SettingsPage({ devices, passkeys, connections }: { devices: ReactNode; passkeys: ReactNode; connections: ReactNode }) {
-  const { data: settings, ...query } = useSettings();
+  const { data: settings, ...query } = useCall('settings');
   if (query.error && !settings) {
     return (
       <div className="grid max-w-xl gap-6">
@@ -117,14 +116,20 @@ function OrganisationForm({ settings }: { settings: Settings }) {
 }
 
 const NAMES = {
-  name: { label: 'Full Name', autoComplete: 'name', button: 'Save Changes', saved: 'Profile saved' },
-  organisation: { label: 'Organization Name', autoComplete: 'organization', button: 'Save Organization', saved: 'Organization saved' },
+  name: { call: 'saveProfile', label: 'Full Name', autoComplete: 'name', button: 'Save Changes', saved: 'Profile saved' },
+  organisation: {
+    call: 'saveOrganisation',
+    label: 'Organization Name',
+    autoComplete: 'organization',
+    button: 'Save Organization',
+    saved: 'Organization saved',
+  },
 } as const;
 
 /** The form of a name in the settings; `children` are its other fields. */
 function NameForm({ of: key, settings, children }: { of: keyof typeof NAMES; settings: Settings; children?: ReactNode }) {
-  const { label, autoComplete, button, saved } = NAMES[key];
-  const save = useSaveName(key);
+  const { call, label, autoComplete, button, saved } = NAMES[key];
+  const save = useAct(call, { refreshes: ['settings', 'session'] });
   const field = useRef<HTMLInputElement>(null);
   const [name, setName] = useState(settings[key]);
   const [fault, setFault] = useState<string | null>(null);
@@ -138,7 +143,7 @@ function NameForm({ of: key, settings, children }: { of: keyof typeof NAMES; set
     const wrong = nameFault(name.trim());
     setFault(wrong);
     if (wrong) return field.current?.focus();
-    save.mutate(name, {
+    save.mutate(key === 'name' ? { name } : { organisation: name }, {
       onSuccess: (settings) => {
         setName(settings[key]);
         toast(saved);
@@ -192,16 +197,4 @@ function Plan({ plan }: { plan: string }) {
       )}
     </div>
   );
-}
-
-function useSaveName(key: keyof typeof NAMES) {
-  const cache = useCacheSettings();
-  const refreshUser = useRefreshUser();
-  return useMutation({
-    mutationFn: (name: string) => (key === 'name' ? api.saveProfile({ name }) : api.saveOrganisation({ organisation: name })),
-    onSuccess: async (settings) => {
-      cache(settings);
-      if (key === 'name') await refreshUser();
-    },
-  });
 }

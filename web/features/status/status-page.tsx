@@ -1,11 +1,15 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import { useCall } from '../../lib/calls.ts';
 import { paths } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, Stat, Stats } from '../../ui/panels.tsx';
 import { Failed, Skeleton, StatusDot } from '../../ui/states.tsx';
-import { components, duration, type History, headlines, incidentTitle, problemsOf, type Status, states, useStatus } from './status.ts';
+import { components, duration, type History, headlines, incidentTitle, problemsOf, type Status, states } from './status.ts';
+
+/** The status is loaded again every minute while the page is open. */
+const MINUTE_MS = 60_000;
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const navLink = 'flex min-h-11 items-center rounded-control px-3 text-sm font-medium text-muted hover:bg-sunk hover:text-ink';
@@ -13,7 +17,12 @@ const dots = { live: 'bg-accent', off: 'bg-edge', bad: 'bg-danger' };
 
 /** /status: the measured state and history of the service. */
 export function StatusPage() {
-  const { data: status, error, isFetching, refetch } = useStatus();
+  const {
+    data: status,
+    error,
+    isFetching,
+    refetch,
+  } = useCall('status', {}, { staleTime: 0, refetchInterval: MINUTE_MS, refetchOnWindowFocus: true });
   const history = status?.history;
   // The last status is outdated while the service does not respond.
   const current = error ? undefined : status;

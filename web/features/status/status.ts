@@ -1,22 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import type { Output } from '../../../contract/routes.ts';
-import { api } from '../../lib/api.ts';
 
 export type Status = Output<'status'>;
 type State = Status['state'];
 export type History = NonNullable<Status['history']>;
-
-const MINUTE_MS = 60_000;
-
-/** Loads the status of the service, again every minute while the page is open. */
-export const useStatus = () =>
-  useQuery({
-    queryKey: ['status'],
-    queryFn: ({ signal }) => api.status({}, { signal }),
-    staleTime: 0,
-    refetchInterval: MINUTE_MS,
-    refetchOnWindowFocus: true,
-  });
 
 /** The headline of the page for each state. */
 export const headlines: Record<State, string> = {

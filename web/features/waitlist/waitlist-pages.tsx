@@ -1,7 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { Input } from '../../../contract/routes.ts';
-import { api, errorText } from '../../lib/api.ts';
+import { errorText } from '../../lib/api.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { useUser } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
@@ -9,18 +9,6 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { Alert, Badge, Failed, Skeleton } from '../../ui/states.tsx';
 
 type WaitlistService = Input<'joinWaitlist'>['service'];
-
-const WAITLIST = ['waitlist'];
-
-const useWaitlist = () => useQuery({ queryKey: WAITLIST, queryFn: ({ signal }) => api.waitlist({}, { signal }) });
-
-function useJoinWaitlist() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (service: WaitlistService) => api.joinWaitlist({ service }),
-    onSuccess: (waitlist) => queries.setQueryData(WAITLIST, waitlist),
-  });
-}
 
 /** /dashboard/analytics */
 export const AnalyticsPage = () => (
@@ -55,8 +43,8 @@ function ComingSoon({ title, text, service }: { title: string; text: string; ser
 }
 
 function Waitlist({ title, service }: { title: string; service: WaitlistService }) {
-  const { data: waitlist, ...query } = useWaitlist();
-  const join = useJoinWaitlist();
+  const { data: waitlist, ...query } = useCall('waitlist');
+  const join = useAct('joinWaitlist', { refreshes: ['waitlist'] });
   const { data: user } = useUser();
   const place = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
@@ -82,7 +70,7 @@ function Waitlist({ title, service }: { title: string; service: WaitlistService 
   return (
     <div className="grid justify-items-start gap-4">
       {join.error && !join.isPending && <Alert>{errorText(join.error, 'You could not be put on the list.')}</Alert>}
-      <Button busy={join.isPending} onClick={() => join.mutate(service)}>
+      <Button busy={join.isPending} onClick={() => join.mutate({ service })}>
         Join Waitlist
       </Button>
     </div>

@@ -1,11 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { accentFault } from '../../../contract/colors.ts';
 import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { fromNameFault, logoUrlFault, websiteNameFault } from '../../../contract/rules.ts';
-import { api } from '../../lib/api.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
@@ -17,7 +16,7 @@ import type { TabProps, Website } from './website.ts';
 
 /** How the sign-in page and the emails of a website look. */
 export function BrandingTab({ website }: TabProps) {
-  const { data: branding, error, isFetching, refetch } = useBranding(website.id);
+  const { data: branding, error, isFetching, refetch } = useCall('websiteBranding', { id: website.id });
   return (
     <>
       <h2 className="sr-only">Branding</h2>
@@ -58,7 +57,7 @@ function Scope({ website: { domain, displayDomain, verified } }: TabProps) {
 const FIELDS: BrandingFieldName[] = ['name', 'accent', 'fromName', 'logoUrl'];
 
 function BrandingForm({ website, branding: { defaults, ...saved } }: { website: Website; branding: Branding }) {
-  const save = useSaveBranding(website.id);
+  const save = useAct('saveWebsiteBranding', { refreshes: ['websiteBranding'] });
   const form = useRef<HTMLDivElement>(null);
   const [draft, setDraft] = useState<BrandingDraft>(saved);
   const [checked, setChecked] = useState(false);
@@ -75,13 +74,16 @@ function BrandingForm({ website, branding: { defaults, ...saved } }: { website: 
   const submit = () => {
     setChecked(true);
     if (firstFault) return focus(firstFault);
-    save.mutate(draft, {
-      onSuccess: ({ defaults: _, ...next }) => {
-        setDraft(next);
-        toast('Branding saved', website.verified ? 'It applies at once.' : 'It applies once the domain is verified; the color at once.');
+    save.mutate(
+      { id: website.id, ...draft },
+      {
+        onSuccess: ({ defaults: _, ...next }) => {
+          setDraft(next);
+          toast('Branding saved', website.verified ? 'It applies at once.' : 'It applies once the domain is verified; the color at once.');
+        },
+        onError: () => focus('logoUrl'),
       },
-      onError: () => focus('logoUrl'),
-    });
+    );
   };
   const propsOf = (field: BrandingFieldName) => ({
     name: field,
@@ -231,18 +233,6 @@ function trimmed({ name, accent, fromName, logoUrl }: BrandingDraft): BrandingDr
 export type Branding = Output<'websiteBranding'>;
 type BrandingDraft = Omit<Branding, 'defaults'>;
 type BrandingFieldName = keyof BrandingDraft;
-
-const keyOf = (id: string) => ['websites', 'branding', id];
-
-const useBranding = (id: string) => useQuery({ queryKey: keyOf(id), queryFn: ({ signal }) => api.websiteBranding({ id }, { signal }) });
-
-function useSaveBranding(id: string) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (draft: BrandingDraft) => api.saveWebsiteBranding({ id, ...draft }),
-    onSuccess: (saved) => queries.setQueryData(keyOf(id), saved),
-  });
-}
 
 /** Returns why each field of a draft cannot be saved, or null. */
 function faultsOf({ name, accent, fromName, logoUrl }: BrandingDraft): Record<BrandingFieldName, string | null> {

@@ -2,10 +2,11 @@ import { useRef, useState } from 'react';
 import { ApiError } from '../../../contract/client.ts';
 import { normalDomain } from '../../../contract/rules.ts';
 import { errorText } from '../../lib/api.ts';
+import { useAct } from '../../lib/calls.ts';
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { useDeleteWebsite, useSaveWebsite, type Website } from './website.ts';
+import { WEBSITES, type Website } from './website.ts';
 
 /**
  * Moves a website to another domain, after what that ends was shown: the only way to do it.
@@ -24,7 +25,7 @@ export function MoveDialog({
   onMoved?: (moved: Website) => void;
   onClose: () => void;
 }) {
-  const save = useSaveWebsite(website);
+  const save = useAct('updateWebsite', WEBSITES);
   const field = useRef<HTMLInputElement>(null);
   const [domain, setDomain] = useState(to);
   const [fault, setFault] = useState<string | null>(null);
@@ -34,7 +35,7 @@ export function MoveDialog({
     setFault(wrong);
     if (wrong) return field.current?.focus();
     save.mutate(
-      { domain: input, ...(iconUrl !== undefined && { iconUrl }) },
+      { id: website.id, domain: input, ...(iconUrl !== undefined && { iconUrl }) },
       {
         onSuccess: (moved) => {
           onClose();
@@ -101,7 +102,7 @@ export function DeleteDialog({
   onDeleted?: () => void;
   onClose: () => void;
 }) {
-  const remove = useDeleteWebsite();
+  const remove = useAct('deleteWebsite', WEBSITES);
   return (
     <ConfirmDialog
       title={`Delete ${displayDomain}`}
@@ -109,7 +110,7 @@ export function DeleteDialog({
       failure="Failed to delete website."
       typed={[displayDomain, domain]}
       mutation={remove}
-      input={id}
+      input={{ id }}
       done={['Website deleted', displayDomain]}
       onDone={onDeleted}
       onClose={onClose}

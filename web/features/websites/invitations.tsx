@@ -1,15 +1,16 @@
-import { useRef } from 'react';
 import { useLocation } from 'wouter';
+import type { Output } from '../../../contract/routes.ts';
 import { errorText } from '../../lib/api.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { timeUntil } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { type Invitation, useDecideInvitation, useInvitations } from './website.ts';
+import { WEBSITES } from './website.ts';
 
 /** The invitations of the account to manage websites of others; nothing while there are none. */
 export function Invitations() {
-  const { data: invitations } = useInvitations();
+  const { data: invitations } = useCall('listInvitations');
   if (!invitations || invitations.length === 0) return null;
   return (
     <section aria-label="Invitations" className="mb-8 divide-y divide-line rounded-panel border border-accent/35 bg-tint">
@@ -20,24 +21,15 @@ export function Invitations() {
   );
 }
 
-function InvitationRow({ invitation }: { invitation: Invitation }) {
+function InvitationRow({ invitation }: { invitation: Output<'listInvitations'>[number] }) {
   const { id, domain, displayDomain, role, invitedBy, expiresAt } = invitation;
-  const decide = useDecideInvitation();
+  const accept = useAct('acceptInvitation', WEBSITES);
+  const decline = useAct('declineInvitation', { refreshes: ['listInvitations'] });
   const [, navigate] = useLocation();
-  // The button that is not pressed is disabled meanwhile, and the row is removed.
-  const pressed = useRef<'accept' | 'decline'>(null);
-  const answer = (accept: boolean) => {
-    pressed.current = accept ? 'accept' : 'decline';
-    decide.mutate(
-      { id, accept },
-      {
-        onSuccess: () => {
-          if (accept) navigate(websitePath(domain));
-          toast(accept ? `You manage ${displayDomain}` : 'Invitation declined', accept ? undefined : displayDomain);
-        },
-        onError: (error) => toastFailure('The invitation could not be changed', errorText(error, 'Try again.')),
-      },
-    );
+  const onError = (error: Error) => toastFailure('The invitation could not be changed', errorText(error, 'Try again.'));
+  const onAccepted = () => {
+    navigate(websitePath(domain));
+    toast(`You manage ${displayDomain}`);
   };
   return (
     <div className="flex flex-wrap items-center gap-x-6 gap-y-3 p-4 sm:px-5">
@@ -50,9 +42,9 @@ function InvitationRow({ invitation }: { invitation: Invitation }) {
       <div className="flex flex-wrap gap-2">
         <Button
           small
-          busy={decide.isPending && pressed.current === 'accept'}
-          disabled={decide.isPending && pressed.current === 'decline'}
-          onClick={() => answer(true)}
+          busy={accept.isPending}
+          disabled={decline.isPending}
+          onClick={() => accept.mutate({ id }, { onSuccess: onAccepted, onError })}
           aria-label={`Accept the invitation to ${displayDomain}`}
         >
           Accept
@@ -60,9 +52,9 @@ function InvitationRow({ invitation }: { invitation: Invitation }) {
         <Button
           small
           variant="secondary"
-          busy={decide.isPending && pressed.current === 'decline'}
-          disabled={decide.isPending && pressed.current === 'accept'}
-          onClick={() => answer(false)}
+          busy={decline.isPending}
+          disabled={accept.isPending}
+          onClick={() => decline.mutate({ id }, { onSuccess: () => toast('Invitation declined', displayDomain), onError })}
           aria-label={`Decline the invitation to ${displayDomain}`}
         >
           Decline

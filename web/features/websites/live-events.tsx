@@ -3,7 +3,7 @@ import { ApiError } from '../../../contract/client.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
-import { useRefreshUser } from '../../lib/session.ts';
+import { useRefresh } from '../../lib/calls.ts';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 
 export type LiveEvent = Output<'websiteEvents'>['events'][number];
@@ -28,7 +28,7 @@ type Live = {
  */
 export function useLiveEvents(domain: string, paused: boolean, start: string | undefined): Live {
   const [live, setLive] = useState<Live>({ events: [], cursor: undefined, error: null });
-  const refreshUser = useRefreshUser();
+  const refresh = useRefresh();
   const hasStart = start !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the loop itself moves the cursor
   useEffect(() => {
@@ -40,7 +40,7 @@ export function useLiveEvents(domain: string, paused: boolean, start: string | u
         setLive((before) => ({ events: [...before.events, ...events].slice(-MAX_SHOWN), cursor, error: null })),
       onError: (error) => {
         setLive((before) => ({ ...before, error }));
-        if (error instanceof ApiError && error.code === 'sign_in_needed') void refreshUser();
+        if (error instanceof ApiError && error.code === 'sign_in_needed') void refresh('session');
       },
     });
     return () => stop.abort();

@@ -169,7 +169,7 @@ const SCREENFUL = 50;
 function useLog({ id }: Website, filters: LogFilters) {
   const [wanted, setWanted] = useState(SCREENFUL);
   const query = useInfiniteQuery({
-    queryKey: ['websites', 'log', id, filters],
+    queryKey: ['websiteLog', 'pages', id, filters],
     queryFn: ({ pageParam, signal }) => api.websiteLog({ id, ...queryOf(filters), before: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ cursor }: Page) => cursor ?? undefined,

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
+import { useAct } from '../../lib/calls.ts';
 import { paths, websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
@@ -7,7 +8,7 @@ import { SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { DeleteDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
-import { type TabProps, useSaveWebsite, type Website } from './website.ts';
+import { type TabProps, WEBSITES, type Website } from './website.ts';
 import { OpenIdOfWebsite, Proof } from './website-actions.tsx';
 
 /** What can be changed of a website. */
@@ -64,11 +65,11 @@ function Section({ id, title, text, children }: { id: string; title: string; tex
 
 /** Changes the icon of a website. */
 function IconForm({ website }: { website: Website }) {
-  const save = useSaveWebsite(website);
+  const save = useAct('updateWebsite', WEBSITES);
   const icon = useIcon(website.iconUrl);
   const onSave = () =>
     save.mutate(
-      { domain: website.domain, iconUrl: icon.iconUrl },
+      { id: website.id, domain: website.domain, iconUrl: icon.iconUrl },
       { onSuccess: () => toast('Website updated successfully', website.displayDomain) },
     );
   return (

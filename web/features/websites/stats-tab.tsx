@@ -1,9 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
-import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
+import { STATS_PERIODS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
-import { api } from '../../lib/api.ts';
+import { useCall } from '../../lib/calls.ts';
 import { durationOf } from '../../lib/dates.ts';
+import { periodOf, STALE_MS } from '../../lib/queries.ts';
 import { websitePath } from '../../paths.ts';
 import { DayBars } from '../../ui/day-bars.tsx';
 import type { Series } from '../../ui/day-bars-chart.tsx';
@@ -15,8 +15,8 @@ import type { TabProps } from './website.ts';
 /** The sign-ins to a website as a funnel, by method and per day. The URL has the period. */
 export function StatsTab({ website: { id, domain } }: TabProps) {
   const [parameters] = useSearchParams();
-  const days = STATS_PERIODS.find((period) => String(period) === parameters.get('days')) ?? STATS_DAYS;
-  const history = useHistory(id, days);
+  const days = periodOf(parameters);
+  const history = useCall('websiteHistory', { id, days }, { staleTime: STALE_MS });
   const { data, error } = history;
   return (
     <>
@@ -233,14 +233,3 @@ export function percentOf(part: number, whole: number, of = ''): string | null {
 /** The sign-ins to a website, in sum and per day. */
 type History = Output<'websiteHistory'>;
 type Counts = History['total'];
-
-/** How long statistics are shown from the cache when the page is opened again. */
-const STALE_MS = 5_000;
-
-/** Loads the sign-ins to a website. @param days one of STATS_PERIODS */
-const useHistory = (id: string, days: number) =>
-  useQuery({
-    queryKey: ['websites', 'history', id, days],
-    queryFn: ({ signal }) => api.websiteHistory({ id, days }, { signal }),
-    staleTime: STALE_MS,
-  });

@@ -1,9 +1,11 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
+import type { Output } from '../../../contract/routes.ts';
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/rules.ts';
 import type { WebsiteRole } from '../../../contract/websites.ts';
 import { errorText } from '../../lib/api.ts';
+import { useAct, useCall } from '../../lib/calls.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { useUser } from '../../lib/session.ts';
 import { takeDraft } from '../../lib/storage.ts';
@@ -15,11 +17,16 @@ import { Rows, RowsLoading } from '../../ui/panels.tsx';
 import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { Alert, Badge, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { type Member, type TabProps, useChangeRole, useInvite, useRefresh, useRemoveMember, useTeam, type Website } from './website.ts';
+import { type TabProps, WEBSITES, type Website } from './website.ts';
+
+type Member = Output<'listMembers'>[number];
+
+const TEAM = { refreshes: ['listMembers'] } as const;
 
 /** Who manages the website. Owners invite, change and remove; everybody else can leave. */
 export function TeamTab({ website }: TabProps) {
-  const team = useTeam(website.id);
+  // Others accept invitations.
+  const team = useCall('listMembers', { id: website.id }, { staleTime: 0 });
   const [removing, setRemoving] = useState<Member | null>(null);
   const list = useRef<HTMLDivElement>(null);
   const isOwner = website.role === 'owner';
@@ -132,7 +139,7 @@ function historyOf({ status, invitedBy, invitedAt, joinedAt }: Member): string {
 }
 
 function RoleSelect({ id, member: { email, role } }: { id: string; member: Member }) {
-  const change = useChangeRole(id);
+  const change = useAct('changeMember', TEAM);
   return (
     <>
       {isProofNeeded(change.error) && !change.isPending && <ProofDialog email={email} onClose={() => change.reset()} />}
@@ -143,7 +150,7 @@ function RoleSelect({ id, member: { email, role } }: { id: string; member: Membe
         value={change.isPending ? change.variables.role : role}
         onChange={({ target }) =>
           change.mutate(
-            { email, role: target.value as WebsiteRole },
+            { id, email, role: target.value as WebsiteRole },
             {
               onSuccess: (changed) => toast('Role changed', `${email} is ${changed.role === 'owner' ? 'an owner' : 'a member'}.`),
               onError: (error) => isProofNeeded(error) || toastFailure('The role could not be changed', errorText(error, 'Try again.')),
@@ -156,10 +163,10 @@ function RoleSelect({ id, member: { email, role } }: { id: string; member: Membe
 }
 
 function Resend({ id, member: { email, role } }: { id: string; member: Member }) {
-  const invite = useInvite(id);
+  const invite = useAct('inviteMember', TEAM);
   const resend = () =>
     invite.mutate(
-      { email, role },
+      { id, email, role },
       {
         onSuccess: () => toast('Invitation sent', `${email} has seven days to accept it.`),
         onError: (error) => isProofNeeded(error) || toastFailure('The invitation could not be sent', errorText(error, 'Try again.')),
@@ -197,23 +204,18 @@ function RemoveDialog({
 }) {
   const { data: user } = useUser();
   const isSelf = user?.email === email;
-  const remove = useRemoveMember(website.id, isSelf);
-  const refresh = useRefresh();
+  const remove = useAct('removeMember', isSelf ? WEBSITES : TEAM);
   const [, navigate] = useLocation();
   const name = website.displayDomain;
-  const leave = () => {
-    navigate(paths.websites);
-    void refresh();
-  };
   return (
     <ConfirmDialog
       title={isSelf ? `Leave ${name}` : `Remove ${email}`}
       action={isSelf ? 'Leave' : 'Remove'}
       failure="The team could not be changed."
       mutation={remove}
-      input={email}
+      input={{ id: website.id, email }}
       done={[isSelf ? `You left the team of ${name}` : `${email} was removed`]}
-      onDone={isSelf ? leave : onRemoved}
+      onDone={isSelf ? () => navigate(paths.websites) : onRemoved}
       onClose={onClose}
     >
       {isSelf
@@ -236,7 +238,7 @@ type RoleDraft = { email: string; role: WebsiteRole };
 
 /** Invites an address to the team of a website. */
 function InviteForm({ id }: { id: string }) {
-  const invite = useInvite(id);
+  const invite = useAct('inviteMember', TEAM);
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<WebsiteRole>('member');
@@ -257,7 +259,7 @@ function InviteForm({ id }: { id: string }) {
     if (invite.isPending) return;
     if (!readEmail(email)) return fail(EMAIL_MESSAGES[emailFaultOf(email)]);
     invite.mutate(
-      { email, role },
+      { id, email, role },
       {
         onSuccess: (member) => {
           setEmail('');

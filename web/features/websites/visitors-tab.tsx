@@ -1,7 +1,10 @@
+import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { VISITOR_DAYS, VISITORS_PAGE } from '../../../contract/limits.ts';
+import type { Input } from '../../../contract/routes.ts';
 import { readEmail } from '../../../contract/rules.ts';
+import { useCall } from '../../lib/calls.ts';
 import { dateTimeOf, timeAgo } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,7 +12,7 @@ import { Select } from '../../ui/field.tsx';
 import { SearchField } from '../../ui/filters.tsx';
 import { Pager, Rows, RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import { EraseDialog, useVisitors, type Visitor, type VisitorQuery, VisitorsExport } from './visitors.tsx';
+import { EraseDialog, type Visitor, VisitorsExport } from './visitors.tsx';
 import type { TabProps, Website } from './website.ts';
 
 const sorts = [
@@ -28,8 +31,12 @@ export function VisitorsTab({ website }: TabProps) {
   const search = parameters.get('search') ?? '';
   const sort = sorts.find(({ value }) => value === parameters.get('sort'))?.value ?? 'last desc';
   const page = Math.max(1, Math.floor(Number(parameters.get('page')) || 1));
-  const [by, order] = sort.split(' ') as [VisitorQuery['sort'], VisitorQuery['order']];
-  const { data, error, isFetching, isPlaceholderData, refetch } = useVisitors(website.id, { search, sort: by, order, page });
+  const [by, order] = sort.split(' ') as [Input<'listVisitors'>['sort'], Input<'listVisitors'>['order']];
+  const { data, error, isFetching, isPlaceholderData, refetch } = useCall(
+    'listVisitors',
+    { id: website.id, search, sort: by, order, page },
+    { placeholderData: keepPreviousData },
+  );
   const [erasing, setErasing] = useState<string | null>(null);
   const change = (name: 'search' | 'sort', value: string) =>
     setParameters(

@@ -1,7 +1,7 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { Input, Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
+import { useAct } from '../../lib/calls.ts';
 import { downloadCsv, saveFile } from '../../lib/save-file.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
@@ -9,25 +9,6 @@ import { toast, toastFailure } from '../../ui/toast.tsx';
 import type { Website } from './website.ts';
 
 export type Visitor = Output<'listVisitors'>['visitors'][number];
-export type VisitorQuery = Required<Omit<Input<'listVisitors'>, 'id' | 'page'>> & { page: number };
-
-const keyOf = (id: string) => ['visitors', id];
-
-/** Loads one page of the visitors of a website. */
-export const useVisitors = (id: string, query: VisitorQuery) =>
-  useQuery({
-    queryKey: [...keyOf(id), query],
-    queryFn: ({ signal }) => api.listVisitors({ id, ...query }, { signal }),
-    placeholderData: keepPreviousData,
-  });
-
-function useEraseVisitor(id: string) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (email: string) => api.eraseVisitor({ id, email }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf(id) }),
-  });
-}
 
 /** Loads all visitors of a website, or one of them. @param onProgress receives their number so far @throws ApiError */
 async function loadVisitors(
@@ -103,14 +84,14 @@ export function VisitorsExport({ website, email }: { website: Website; email?: s
 
 /** Asks before it erases a visitor. */
 export function EraseDialog({ website, email, onClose }: { website: Website; email: string; onClose: () => void }) {
-  const erase = useEraseVisitor(website.id);
+  const erase = useAct('eraseVisitor', { refreshes: ['listVisitors'] });
   return (
     <ConfirmDialog
       title={`Erase ${email}`}
       action="Erase"
       failure="The address could not be erased."
       mutation={erase}
-      input={email}
+      input={{ id: website.id, email }}
       done={['Visitor erased', email]}
       onClose={onClose}
     >

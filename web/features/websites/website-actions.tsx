@@ -1,11 +1,12 @@
 import { errorText } from '../../lib/api.ts';
+import { useAct } from '../../lib/calls.ts';
 import { Button } from '../../ui/button.tsx';
 import { OpenIdValues, Value, Values } from '../../ui/copyable.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { type Claim, useClaim, useProveWebsite, type Website } from './website.ts';
+import { type Claim, WEBSITES, type Website } from './website.ts';
 
 /** How to prove the domain of a website, which ends its daily limit and protects it against claims by others. */
 export function ProofDialog({ website, onClose }: { website: Website; onClose: () => void }) {
@@ -28,10 +29,10 @@ export function ProofDialog({ website, onClose }: { website: Website; onClose: (
 
 /** The DNS record and the file that prove a domain, with a button that makes the service check them. */
 export function Proof({ domain, proof: given, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
-  const prove = useProveWebsite();
+  const prove = useAct('proveWebsite', WEBSITES);
   const needsProof = isProofNeeded(prove.error) && !prove.isPending;
   // The value changes when another account proves the domain in the meantime.
-  const claim = useClaim();
+  const claim = useAct('claimWebsite');
   const proof = claim.data?.proof ?? given;
   return (
     <div className="grid gap-5">
@@ -55,7 +56,7 @@ export function Proof({ domain, proof: given, onProven }: { domain: string; proo
       <Button
         className="sm:justify-self-start"
         busy={prove.isPending}
-        onClick={() => prove.mutate(domain, { onSuccess: onProven, onError: () => claim.mutate(domain) })}
+        onClick={() => prove.mutate({ domain }, { onSuccess: onProven, onError: () => claim.mutate({ domain }) })}
       >
         {prove.isPending ? 'Checking...' : 'Check now'}
       </Button>

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
 import { errorText } from '../../lib/api.ts';
+import { useAct } from '../../lib/calls.ts';
 import { dayOf, durationOf } from '../../lib/dates.ts';
 import { type ListState, listPath, PAGE_SIZE, sorts } from '../../lib/queries.ts';
 import { websitePath } from '../../paths.ts';
@@ -14,7 +15,7 @@ import { Menu } from '../../ui/menu.tsx';
 import { Pager, Rows } from '../../ui/panels.tsx';
 import { Badge, Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { useGiveBack, type Website } from './website.ts';
+import { WEBSITES, type Website } from './website.ts';
 
 /** With fewer websites, there is nothing to search or sort. */
 const MIN_FOR_TOOLS = 6;
@@ -170,7 +171,7 @@ function Actions({ website, onOpenId, onProve, onEdit, onDelete }: RowActions & 
 
 /** Gives a website back. It asks nothing: the website was never the account's own, and can be registered again. */
 function NotMine({ website: { id, displayDomain } }: { website: Website }) {
-  const giveBack = useGiveBack();
+  const giveBack = useAct('giveBackWebsite', WEBSITES);
   return (
     <Button
       variant="quiet"
@@ -178,10 +179,13 @@ function NotMine({ website: { id, displayDomain } }: { website: Website }) {
       busy={giveBack.isPending}
       aria-label={`${displayDomain} is not mine`}
       onClick={() =>
-        giveBack.mutate(id, {
-          onSuccess: () => toast('Website given back', displayDomain),
-          onError: (error) => toastFailure('The website could not be given back', errorText(error, 'Try again.')),
-        })
+        giveBack.mutate(
+          { id },
+          {
+            onSuccess: () => toast('Website given back', displayDomain),
+            onError: (error) => toastFailure('The website could not be given back', errorText(error, 'Try again.')),
+          },
+        )
       }
     >
       Not mine

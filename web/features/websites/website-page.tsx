@@ -2,6 +2,7 @@ import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Sus
 import { Link, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import type { WebsiteTab } from '../../../contract/pages.ts';
+import { useCall } from '../../lib/calls.ts';
 import { signInUrlOf } from '../../lib/snippets.ts';
 import { paths, websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -10,12 +11,12 @@ import { BackIcon, CheckIcon, OpenIcon, SiteIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Badge, Failed, Skeleton } from '../../ui/states.tsx';
-import { type TabProps, useWebsite, type Website } from './website.ts';
+import type { TabProps, Website } from './website.ts';
 
 /** /dashboard/websites/DOMAIN and the tabs below it. */
 export function WebsitePage({ notFound }: { notFound: ReactNode }) {
   const { domain = '', tab: path = null } = useParams<{ domain: string; tab?: string }>();
-  const { data: website, error, isFetching, refetch } = useWebsite(domain);
+  const { data: website, error, isFetching, refetch } = useCall('readWebsite', { domain });
   const current = tabs.find((tab) => tab.path === path);
   if (!current) return notFound;
   return (

@@ -4,6 +4,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { domainInput, LOCALHOST, normalHost } from '../../../contract/rules.ts';
 import { api, errorText } from '../../lib/api.ts';
+import { useAct } from '../../lib/calls.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/queries.ts';
 import { registeredPath, websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
@@ -17,7 +18,7 @@ import { Empty, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { DeleteDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
-import { type Claim, useClaim, useSaveWebsite, type Website } from './website.ts';
+import { type Claim, WEBSITES, type Website } from './website.ts';
 import { OpenIdDialog, Proof, ProofDialog } from './website-actions.tsx';
 import { WebsiteList } from './website-list.tsx';
 
@@ -83,8 +84,8 @@ export function WebsitesPage() {
  * domain that another account has registered can be claimed by a proof.
  */
 function WebsiteDialog({ website, onClose }: { website: Website | null; onClose: () => void }) {
-  const save = useSaveWebsite(website);
-  const claim = useClaim();
+  const save = useAct(website ? 'updateWebsite' : 'createWebsite', WEBSITES);
+  const claim = useAct('claimWebsite');
   const field = useRef<HTMLInputElement>(null);
   const icon = useIcon(website?.iconUrl ?? null);
   const [domain, setDomain] = useState(website?.displayDomain ?? '');
@@ -105,7 +106,7 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
   const explainTaken = async (input: string) => {
     const found = await api.readWebsite({ domain: input }).catch(() => null);
     if (found) setOwn(found);
-    else claim.mutate(input);
+    else claim.mutate({ domain: input });
   };
 
   const submit = async () => {
@@ -117,7 +118,8 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
     if (wrong) return field.current?.focus();
     if (website && normalHost(input) !== website.domain) return setMoving(true);
     try {
-      const saved = await save.mutateAsync({ domain: input, ...(changedIcon !== undefined && { iconUrl: changedIcon }) });
+      const change = { domain: input, ...(changedIcon !== undefined && { iconUrl: changedIcon }) };
+      const saved = await save.mutateAsync(website ? { id: website.id, ...change } : change);
       onClose();
       if (adding) toast('Website added successfully', `${saved.displayDomain} is whitelisted for email authentication.`);
       else toast('Website updated successfully', saved.displayDomain);
