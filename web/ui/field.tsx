@@ -99,18 +99,23 @@ export function TextArea({
   );
 }
 
-/** A native select with its label and hint. @param hideLabel only screen readers get the label, where the options explain themselves */
+/**
+ * A native select with its label and hint.
+ * @param hideLabel only screen readers get the label, where the options explain themselves
+ * @param options of the same group; `children` are elements for options in groups
+ */
 export function Select<Value extends string>({
   label,
   hideLabel,
   hint,
-  options,
+  options = [],
+  children,
   ...rest
 }: SelectHTMLAttributes<HTMLSelectElement> & {
   label: string;
   hideLabel?: boolean;
   hint?: string;
-  options: readonly { value: Value; label: string }[];
+  options?: readonly { value: Value; label: string }[];
 }) {
   const id = useId();
   return (
@@ -125,6 +130,7 @@ export function Select<Value extends string>({
           aria-describedby={hint ? `${id}-hint` : undefined}
           className="block h-11 w-full min-w-0 appearance-none rounded-control border border-edge/60 bg-panel pr-9 pl-3 text-base hover:border-edge"
         >
+          {children}
           {options.map((option) => (
             <option key={option.value} value={option.value}>
               {option.label}

@@ -54,6 +54,12 @@ export function Filters({
   );
 }
 
+/** Returns a day of an address, YYYY-MM-DD; empty when it has none or it is not valid. */
+export function dayIn(query: URLSearchParams, name: string): string {
+  const day = query.get(name) ?? '';
+  return /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day)) ? day : '';
+}
+
 /** After the last key. Safari rejects more than 100 changes of the address in 30 seconds. */
 const DELAY_MS = 200;
 

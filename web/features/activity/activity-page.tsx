@@ -9,7 +9,7 @@ import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Field, Select } from '../../ui/field.tsx';
-import { Filters, SearchField } from '../../ui/filters.tsx';
+import { dayIn, Filters, SearchField } from '../../ui/filters.tsx';
 import { DownloadIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AuditRow, Rows, RowsLoading, wordsOf } from '../../ui/panels.tsx';
@@ -166,16 +166,10 @@ const actionGroups = [
   { value: 'profile,organisation,branding', label: 'Settings' },
 ];
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
 /** Reads the filter from an address; what is not valid there is left out. */
 export function filterOf(query: URLSearchParams): ActivityFilter {
   const action = actionGroups.find(({ value }) => value === query.get('action'))?.value ?? '';
-  const dayOf = (name: string) => {
-    const day = query.get(name) ?? '';
-    return DAY.test(day) && !Number.isNaN(Date.parse(day)) ? day : '';
-  };
-  return { action, domain: query.get('domain')?.trim().slice(0, 253) ?? '', from: dayOf('from'), to: dayOf('to') };
+  return { action, domain: query.get('domain')?.trim().slice(0, 253) ?? '', from: dayIn(query, 'from'), to: dayIn(query, 'to') };
 }
 
 /** Returns the address of the page with a filter. */

@@ -1,10 +1,8 @@
-import { useEffect, useId, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Input } from '../../../contract/routes.ts';
 import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
-import { Filters } from '../../ui/filters.tsx';
-import { DownIcon } from '../../ui/icons.tsx';
+import { Field, Select } from '../../ui/field.tsx';
+import { dayIn, Filters, SearchField } from '../../ui/filters.tsx';
 import type { LiveEvent } from './live-events.tsx';
 
 /** What the URL of the log filters by. `status`: '', `problems`, a kind, or a kind and a reason; `from`, `to`: UTC days, both included. */
@@ -58,17 +56,17 @@ const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
   },
 ];
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const KNOWN = new Set(STATUSES.flatMap(({ options }) => options.map(({ value }) => value)));
 
 /** Returns the filters of a query string; what is not valid there is left out. */
 export function filtersOf(parameters: URLSearchParams): LogFilters {
-  const day = (name: string) => {
-    const text = parameters.get(name) ?? '';
-    return DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : '';
-  };
   const status = parameters.get('status') ?? '';
-  return { email: parameters.get('email') ?? '', status: KNOWN.has(status) ? status : '', from: day('from'), to: day('to') };
+  return {
+    email: parameters.get('email') ?? '',
+    status: KNOWN.has(status) ? status : '',
+    from: dayIn(parameters, 'from'),
+    to: dayIn(parameters, 'to'),
+  };
 }
 
 /** Returns the query string of filters, without those that are empty. */
@@ -105,29 +103,13 @@ export function passes({ email, kind, reason, level, at }: LiveEvent, filters: L
   );
 }
 
-/** The address is searched when the typing pauses for so long. */
-const TYPING_MS = 400;
-
 /** The filters of the log. */
 export function LogFilterForm({ filters, onChange }: { filters: LogFilters; onChange: (changed: Partial<LogFilters>) => void }) {
-  const [email, setEmail] = useDebounced(filters.email, (text) => onChange({ email: text }));
   const isFiltered = Object.keys(parametersOf(filters)).length > 0;
   return (
     <Filters
       active={[filters.status, filters.from, filters.to].filter(Boolean).length}
-      first={
-        <Field
-          label="Address"
-          type="search"
-          inputMode="email"
-          placeholder="Any, or its beginning"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-      }
+      first={<SearchField label="Address, or its beginning" value={filters.email} onSearch={(email) => onChange({ email })} />}
     >
       <StatusSelect value={filters.status} onChange={(status) => onChange({ status })} />
       <Field
@@ -146,15 +128,7 @@ export function LogFilterForm({ filters, onChange }: { filters: LogFilters; onCh
       />
       {isFiltered && (
         <div className="sm:col-span-full">
-          <Button
-            variant="quiet"
-            small
-            className="-ml-3"
-            onClick={() => {
-              setEmail('');
-              onChange(NO_FILTERS);
-            }}
-          >
+          <Button variant="quiet" small className="-ml-3" onClick={() => onChange(NO_FILTERS)}>
             Clear filters
           </Button>
         </div>
@@ -164,50 +138,18 @@ export function LogFilterForm({ filters, onChange }: { filters: LogFilters; onCh
 }
 
 function StatusSelect({ value, onChange }: { value: string; onChange: (status: string) => void }) {
-  const id = useId();
   return (
-    <div>
-      <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
-        Status
-      </label>
-      <div className="relative">
-        <select
-          id={id}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-          className="block h-11 w-full min-w-0 appearance-none rounded-control border border-edge/60 bg-panel pr-9 pl-3 text-base hover:border-edge"
-        >
-          <option value="">All</option>
-          {STATUSES.map(({ group, options }) => (
-            <optgroup key={group} label={group}>
-              {options.map((option) => (
-                <option key={option.value} value={option.value}>
-                  {option.label}
-                </option>
-              ))}
-            </optgroup>
+    <Select label="Status" value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">All</option>
+      {STATUSES.map(({ group, options }) => (
+        <optgroup key={group} label={group}>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
           ))}
-        </select>
-        <DownIcon className="pointer-events-none absolute top-1/2 right-3 size-4 -translate-y-1/2 text-muted" />
-      </div>
-    </div>
+        </optgroup>
+      ))}
+    </Select>
   );
-}
-
-/** Returns the text of a field, which follows `value`, and a setter after which `onPause` is called once the typing pauses. */
-function useDebounced(value: string, onPause: (text: string) => void): [string, (text: string) => void] {
-  const [text, setText] = useState(value);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef(onPause);
-  latest.current = onPause;
-  useEffect(() => setText(value), [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return [
-    text,
-    (typed) => {
-      setText(typed);
-      clearTimeout(timer.current);
-      timer.current = setTimeout(() => latest.current(typed.trim()), TYPING_MS);
-    },
-  ];
 }
