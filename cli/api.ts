@@ -71,30 +71,51 @@ export function openApi({ host, env, caller, terminal, signal, cookies }: ApiOpt
 }
 
 /**
- * Returns the OpenAPI description that a service serves.
- * @throws CommandError when the service cannot be reached; ApiError otherwise
+ * Sends a request that is not in the contract, without credentials.
+ * @param path with its query
+ * @returns the body of the response
+ * @throws CommandError when the service cannot be reached; ApiError for a response that is not a success
  */
-export async function readOpenApi(host: string, { env, signal }: { env: Environment; signal: AbortSignal }): Promise<object> {
-  const time = AbortSignal.timeout(TIMEOUT_MS);
+export async function sendRequest(
+  host: string,
+  path: string,
+  init: RequestInit,
+  { env, signal, timeoutMs = TIMEOUT_MS }: { env: Environment; signal: AbortSignal; timeoutMs?: number },
+): Promise<string> {
+  const time = AbortSignal.timeout(timeoutMs);
   const limit = AbortSignal.any([signal, time]);
-  let text: string;
   try {
-    const request = { headers: { 'User-Agent': userAgent() }, redirect: 'error', signal: limit } as const;
-    const response = await withBody(await createFetch(env)(`${host}/openapi.json`, request), limit);
-    text = await response.text();
-    if (!response.ok) throw new ApiError(response.status, {});
+    const headers = { ...init.headers, 'User-Agent': userAgent() };
+    const sent = await createFetch(env)(host + path, { ...init, headers, redirect: 'error', signal: limit });
+    const response = await withBody(sent, limit);
+    const text = await response.text();
+    if (response.ok) return text;
+    throw new ApiError(response.status, parseObject(text) ?? {}, { retryAfter: Number(response.headers.get('Retry-After')) || undefined });
   } catch (cause) {
     if (signal.aborted || cause instanceof ApiError || cause instanceof CommandError) throw cause;
     const proxy = proxyFor(new URL(host), env);
-    throw unreachable(time.aborted ? describeTimeout(host, proxy) : await describeConnection(cause, host, proxy), cause);
+    throw unreachable(time.aborted ? describeTimeout(host, proxy, timeoutMs) : await describeConnection(cause, host, proxy), cause);
   }
-  try {
-    const description: unknown = JSON.parse(text);
-    if (description !== null && typeof description === 'object') return description;
-  } catch {
-    // Not JSON: another server.
-  }
+}
+
+/**
+ * Returns the OpenAPI description that a service serves.
+ * @throws CommandError when the service cannot be reached; ApiError otherwise
+ */
+export async function readOpenApi(host: string, context: { env: Environment; signal: AbortSignal }): Promise<object> {
+  const description = parseObject(await sendRequest(host, '/openapi.json', {}, context));
+  if (description) return description;
   throw new ApiError(200, { error: 'The server at this address is not Email Auth.', hint: 'Check the address of the service.' });
+}
+
+/** Returns the object in a JSON text, or null. */
+function parseObject(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Ends a stored sign-in at its service. @returns whether the service confirmed it */

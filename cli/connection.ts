@@ -8,7 +8,7 @@ export const TIMEOUT_MS = 30_000;
 const HTTPS_PORT = '443';
 
 /** The proxy in use, and the variable that names it. */
-export type HttpProxy = { url: URL; variable: string };
+type HttpProxy = { url: URL; variable: string };
 
 /**
  * Returns the proxy that HTTPS_PROXY names for a URL, unless NO_PROXY excludes its host; lower case takes precedence, as in curl.
@@ -55,13 +55,6 @@ function isInNetwork(host: string, network: string): boolean {
   return list.check(host, name);
 }
 
-/** Returns undici with a dispatcher for a proxy. Loaded only then: it takes as long as the rest of a command. */
-export async function openProxy({ url }: HttpProxy) {
-  const undici = await import('undici');
-  if (opened?.href !== url.href) opened = { href: url.href, dispatcher: new undici.ProxyAgent(url.href) };
-  return { undici, dispatcher: opened.dispatcher };
-}
-
 let opened: { href: string; dispatcher: import('undici').ProxyAgent } | undefined;
 
 /** Returns a fetch that goes through the proxy of the environment. */
@@ -69,8 +62,11 @@ export function createFetch(env: Environment): typeof fetch {
   return async (input, init) => {
     const proxy = proxyFor(new URL(String(input)), env);
     if (!proxy) return fetch(input, init);
-    const { undici, dispatcher } = await openProxy(proxy);
-    const response = await undici.fetch(String(input), { ...(init as import('undici').RequestInit), dispatcher });
+    // Loaded only then: it takes as long as the rest of a command.
+    const undici = await import('undici');
+    const { href } = proxy.url;
+    if (opened?.href !== href) opened = { href, dispatcher: new undici.ProxyAgent(href) };
+    const response = await undici.fetch(String(input), { ...(init as import('undici').RequestInit), dispatcher: opened.dispatcher });
     return response as unknown as Response;
   };
 }
@@ -171,11 +167,11 @@ export async function describeConnection(
   return { message: detail, hint: HINTS[code] ?? NAME_OTHER };
 }
 
-/** Returns what describeConnection says after TIMEOUT_MS. */
-export function describeTimeout(host: string, proxy: HttpProxy | null): { message: string; hint: string } {
+/** Returns what describeConnection says after a time limit. */
+export function describeTimeout(host: string, proxy: HttpProxy | null, timeoutMs = TIMEOUT_MS): { message: string; hint: string } {
   const through = proxy ? ` through the proxy ${proxy.url.host} of ${proxy.variable}` : '';
   return {
-    message: `${host} did not respond within ${TIMEOUT_MS / 1000} s${through}.`,
+    message: `${host} did not respond within ${timeoutMs / 1000} s${through}.`,
     hint: 'Check that the service runs, and try again.',
   };
 }
