@@ -49,45 +49,16 @@ export async function applyJob(context: Context, job: Job): Promise<Outcome> {
   const { root, changes, watched, manager } = job;
   const snapshot = takeSnapshot(root, watched, manager?.directories ?? []);
   writeAll(root, changes);
-  let isInstalled = false;
-  const rollBack = async (keepPackages = false) => {
-    restoreFiles(snapshot);
-    if (!keepPackages && isInstalled) await removeInstalled(context, job, snapshot);
-  };
+  const isInstalled = job.installs.length > 0;
   try {
-    isInstalled = job.installs.length > 0;
     for (const install of job.installs) await installPackages(context, root, install);
     const found = await verify(context, job);
     removeOutputs(snapshot);
     return { ...found, changed: changedSince(snapshot) };
   } catch (error) {
-    if (context.signal.aborted) {
-      await rollBack();
-      throw new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled; everything was rolled back.');
-    }
-    if (!(error instanceof CheckFailure)) {
-      await rollBack();
-      throw error;
-    }
-    // The packages stay until it is known whether the project fails without the integration too.
-    await rollBack(true);
-    const baseline = await runOne(context, { ...job, loadEnv: false }, error.check);
     restoreFiles(snapshot);
     if (isInstalled) await removeInstalled(context, job, snapshot);
-    if (context.signal.aborted) throw new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled; everything was rolled back.');
-    throw buildFailed(error, baseline.ok);
-  }
-}
-
-/** A check that failed, before the project is rolled back. */
-class CheckFailure extends Error {
-  readonly check: Check;
-  readonly ended: Ended;
-
-  constructor(check: Check, ended: Ended) {
-    super(check.label);
-    this.check = check;
-    this.ended = ended;
+    throw context.signal.aborted ? new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled; everything was rolled back.') : error;
   }
 }
 
@@ -102,25 +73,20 @@ async function installPackages(context: Context, root: string, install: CommandL
   throw new CommandError(EXIT.failure, 'install_failed', `\`${label}\` failed; everything was rolled back.\n${reason}`, hint);
 }
 
-/** Runs the checks. @throws CheckFailure */
-async function verify(context: Context, job: Job): Promise<Pick<Outcome, 'verified' | 'remarks'>> {
+/** Runs the checks. @throws CommandError build_failed */
+async function verify(context: Context, { root, loadEnv, checks }: Job): Promise<Pick<Outcome, 'verified' | 'remarks'>> {
   const passed: string[] = [];
   const remarks: string[] = [];
-  for (const check of job.checks) {
-    const ended = await runOne(context, job, check);
-    if (context.signal.aborted) throw new CheckFailure(check, ended);
-    if (ended.isMissing) remarks.push(`\`${check.command[0]}\` is not installed here, so \`${check.label}\` was not run.`);
-    else if (!ended.ok) throw new CheckFailure(check, ended);
+  for (const check of checks) {
+    context.terminal.progress(`Running ${check.label} …`);
+    const { ok, isMissing, output } = await runCheck(check, { root, loadEnv, ...runOptions(context) });
+    context.terminal.progress('');
+    context.signal.throwIfAborted();
+    if (isMissing) remarks.push(`\`${check.command[0]}\` is not installed here, so \`${check.label}\` was not run.`);
+    else if (!ok) throw buildFailed(check, output);
     else passed.push(check.label);
   }
   return { verified: passed.length > 0 ? passed.join(' && ') : null, remarks };
-}
-
-async function runOne(context: Context, { root, loadEnv }: Job, check: Check): Promise<Ended> {
-  context.terminal.progress(`Running ${check.label} …`);
-  const ended = await runCheck(check, { root, loadEnv, ...runOptions(context) });
-  context.terminal.progress('');
-  return ended;
 }
 
 /** Makes the installed packages those of the restored manifest. */
@@ -143,13 +109,9 @@ const runOptions = ({ env, signal, terminal }: Context) => ({
   onOutput: (text: string) => terminal.detail(text.trimEnd()),
 });
 
-function buildFailed({ check, ended }: CheckFailure, passesWithout: boolean): CommandError {
-  const reason = lastLines(ended.output, SHOWN_LINES);
-  const headline = passesWithout ? 'fails with the integration' : 'fails without the integration too';
-  const message = `\`${check.label}\` ${headline}; everything was rolled back.\n${reason}`;
-  const hint = passesWithout
-    ? 'It passes without the integration. --no-verify writes the files without running it.'
-    : 'It fails without the integration too: correct that first. --no-verify writes the files without running it.';
+function buildFailed({ label }: Check, output: string): CommandError {
+  const message = `\`${label}\` failed with the integration; everything was rolled back.\n${lastLines(output, SHOWN_LINES)}`;
+  const hint = 'Run it without the integration: if it fails too, correct that first. --no-verify writes the files without running it.';
   return new CommandError(EXIT.failure, 'build_failed', message, hint);
 }
 
