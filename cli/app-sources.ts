@@ -1,6 +1,9 @@
-import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { extname, join } from 'node:path';
-import { parseEnv } from 'node:util';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { globSync } from 'tinyglobby';
+import { variablesIn } from './init/env-file.ts';
+import { findPython } from './init/package-manager.ts';
+import { FOREIGN, pathsOf, readManifest, readText } from './init/project.ts';
 import type { Environment } from './installation.ts';
 import { portInScript, takesPort } from './ports.ts';
 
@@ -16,7 +19,10 @@ const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const ENTRIES = ['app', 'server', 'index', 'main', 'src/index', 'src/app', 'src/server', 'src/main'];
 /** The back end beside a front end of Vite; the first one is what `emailauth init` writes. */
 const BACK_ENDS = ['server/index.mjs', 'server/index.js', 'server/index.ts', 'server.js', 'server.mjs', 'server.ts'];
-const PYTHON_FILES = ['app.py', 'main.py', 'wsgi.py', 'application.py', 'src/app.py', 'src/main.py', 'app/main.py', 'app/__init__.py'];
+const PYTHON_FILES = [
+  ...['app.py', 'main.py', 'wsgi.py', 'application.py', 'src/app.py', 'src/main.py', 'app/main.py', 'app/__init__.py'],
+  ...['', 'src/'].flatMap((directory) => ['*/__init__.py', '*/app.py', '*/main.py'].map((path) => directory + path)),
+];
 const RUBY_FILES = ['app.rb', 'main.rb', 'server.rb', 'myapp.rb', 'web.rb'];
 /** Frameworks whose development server is Vite, and which serve routes by it. */
 const FULL_STACK = [
@@ -42,22 +48,13 @@ export function findAppCommand(root: string, env: Environment): AppCommand | nul
 }
 
 /** Returns the settings of `.env`, which many apps do not load themselves; empty when there is none. */
-export function readEnvFile(root: string): Record<string, string> {
-  try {
-    return Object.fromEntries(
-      Object.entries(parseEnv(readFileSync(join(root, '.env'), 'utf8'))).map(([name, value]) => [name, value ?? '']),
-    );
-  } catch {
-    return {};
-  }
-}
-
-type Manifest = { scripts?: Record<string, string>; main?: string } & Record<string, unknown>;
+export const readEnvFile = (root: string): Record<string, string | undefined> => variablesIn(readText(root, '.env') ?? '');
 
 function nodeCommand(root: string, has: (path: string) => boolean): AppCommand | null {
+  // It may be in the middle of an edit.
   const manifest = readManifest(root);
-  const { dev, start, build } = manifest.scripts ?? {};
-  const isFullStack = FULL_STACK.some((name) => JSON.stringify([manifest.dependencies, manifest.devDependencies]).includes(`"${name}"`));
+  const { dev, start, build } = manifest?.scripts ?? {};
+  const isFullStack = FULL_STACK.some((name) => manifest?.packages.has(name));
   // Vite alone serves the pages of a front end; its back end is then what `start` runs, or a server of its own.
   const isFrontEnd = dev !== undefined && /^vite(?:\s|$)/.test(dev) && !isFullStack;
   const backEnd = isFrontEnd && start === undefined ? BACK_ENDS.find(has) : undefined;
@@ -68,7 +65,7 @@ function nodeCommand(root: string, has: (path: string) => boolean): AppCommand |
     return { run: script(has, 'start', start), ...(isBuilt && build !== undefined && { build: script(has, 'build', '') }) };
   }
   const names = [
-    ...(manifest.main ? [manifest.main] : []),
+    ...(manifest?.main ? [manifest.main] : []),
     ...ENTRIES.flatMap((name) => ['.js', '.mjs', '.cjs', '.ts'].map((end) => name + end)),
   ];
   const entry = names.find((name) => /\.[mc]?[jt]s$/.test(name) && has(name));
@@ -78,15 +75,6 @@ function nodeCommand(root: string, has: (path: string) => boolean): AppCommand |
 const runFile = (path: string, has: (path: string) => boolean): AppCommand => ({
   run: path.endsWith('ts') && has('node_modules/tsx') ? ['npx', 'tsx', path] : [process.execPath, path],
 });
-
-function readManifest(root: string): Manifest {
-  try {
-    return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8').replace(/^\uFEFF/, '')) ?? {};
-  } catch {
-    // It may be in the middle of an edit.
-    return {};
-  }
-}
 
 /**
  * npm runs the scripts of packages that another package manager has installed, too; not those without node_modules.
@@ -100,14 +88,11 @@ function script(has: (path: string) => boolean, name: string, line: string): [st
 }
 
 function pythonCommand(root: string, env: Environment, has: (path: string) => boolean): AppCommand | null {
-  const inside = process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python';
-  const virtual = ['.venv', 'venv', 'env'].map((name) => `${name}/${inside}`).find(has);
-  const active = env.VIRTUAL_ENV && join(env.VIRTUAL_ENV, inside);
-  const python = virtual ? join(root, virtual) : active || (process.platform === 'win32' ? 'python' : 'python3');
+  const python = findPython(root, env).path;
   if (has('manage.py'))
     return { run: [python, 'manage.py', 'runserver', '--noreload', '{port}'], build: [python, 'manage.py', 'migrate', '-v', '0'] };
-  for (const file of new Set([...PYTHON_FILES, ...packagesIn(root, ''), ...packagesIn(root, 'src/')].filter(has))) {
-    const text = readSource(join(root, file)) ?? '';
+  for (const file of new Set(PYTHON_FILES.flatMap((path) => pathsOf(root, path)).filter((path) => /^[\w/]+\.py$/.test(path)))) {
+    const text = readText(root, file) ?? '';
     const path = file.replace(/(?:\/__init__)?\.py$/, '');
     const module = path.replaceAll('/', '.');
     const [app] = text.split(/\r?\n/).flatMap((line) => /^(\w+)\s*(?::[^=]*)?=\s*FastAPI\(/.exec(line)?.[1] ?? []);
@@ -116,14 +101,6 @@ function pythonCommand(root: string, env: Environment, has: (path: string) => bo
     if (/\bFlask\(/.test(text)) return { run: [python, '-m', 'flask', '--app', path, 'run', '--port', '{port}'] };
   }
   return null;
-}
-
-/** Returns the files with which the packages in a directory may start. */
-function packagesIn(root: string, directory: string): string[] {
-  const names = entriesOf(join(root, directory))
-    .filter((entry) => entry.isDirectory() && /^[a-z_]\w*$/i.test(entry.name))
-    .map(({ name }) => directory + name);
-  return names.sort().flatMap((name) => [`${name}/__init__.py`, `${name}/app.py`, `${name}/main.py`]);
 }
 
 function phpCommand(has: (path: string) => boolean): AppCommand | null {
@@ -145,59 +122,21 @@ function rubyCommand(has: (path: string) => boolean): AppCommand | null {
 /** The source files of a project that belong to its sign-in, by path relative to the project, with their lines. */
 type SignInSources = ReadonlyMap<string, readonly string[]>;
 
-const EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.jsx', '.tsx', '.py', '.rb', '.php', '.go', '.vue', '.svelte', '.astro'];
-const SKIPPED = new Set([
-  'node_modules',
-  'dist',
-  'build',
-  'out',
-  'vendor',
-  'venv',
-  'env',
-  '__pycache__',
-  'coverage',
-  'target',
-  'tmp',
-  'public',
-]);
+const SOURCES = '**/*.{js,mjs,cjs,ts,mts,cts,jsx,tsx,py,rb,php,go,vue,svelte,astro}';
+const SKIPPED = ['dist', 'build', 'out', 'env', '__pycache__', 'coverage', 'target', 'tmp', 'public'].map((name) => `**/${name}/**`);
 const MAX_FILES = 5_000;
-const MAX_BYTES = 256 * 1024;
 
 /** Reads the files of a project that name the service's calls or the callback. @param callbackPath of its callback */
 export function readSignInSources(root: string, callbackPath: string): SignInSources {
   const sources = new Map<string, readonly string[]>();
-  let left = MAX_FILES;
-  const read = (directory: string) => {
-    for (const entry of entriesOf(join(root, directory)).sort((a, b) => a.name.localeCompare(b.name))) {
-      const path = directory ? `${directory}/${entry.name}` : entry.name;
-      if (entry.isDirectory() && !SKIPPED.has(entry.name) && !entry.name.startsWith('.')) read(path);
-      if (!entry.isFile() || !EXTENSIONS.includes(extname(entry.name)) || left-- <= 0) continue;
-      const text = readSource(join(root, path));
-      if (text === null) continue;
-      const isRoute = path.includes(`${callbackPath}/`) || path.includes(`${callbackPath}.`);
-      if (isRoute || text.includes(callbackPath) || /verify-token|forward_url/.test(text)) sources.set(path, text.split(/\r?\n/));
-    }
-  };
-  read('');
+  const options = { cwd: root, ignore: [...FOREIGN, ...SKIPPED], followSymbolicLinks: false };
+  for (const path of globSync(SOURCES, options).sort().slice(0, MAX_FILES)) {
+    const text = readText(root, path);
+    if (text === null) continue;
+    const isRoute = path.includes(`${callbackPath}/`) || path.includes(`${callbackPath}.`);
+    if (isRoute || text.includes(callbackPath) || /verify-token|forward_url/.test(text)) sources.set(path, text.split(/\r?\n/));
+  }
   return sources;
-}
-
-/** Returns the entries of a directory; none when it cannot be read. */
-function entriesOf(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
-/** Returns the text of a file; null when it is too large or cannot be read, for example because it was deleted meanwhile. */
-function readSource(path: string): string | null {
-  try {
-    return statSync(path).size > MAX_BYTES ? null : readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
 }
 
 /** A line that compares the state with another value. */

@@ -7,6 +7,7 @@ import { isThisMachine } from '../contract/rules.ts';
 import { type AppCommand, readEnvFile } from './app-sources.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
+import type { Environment } from './installation.ts';
 import { claimPort, freePort, isFree } from './ports.ts';
 import { lastLines, type ProcessGroup, runProgram, startGroup } from './process-group.ts';
 
@@ -66,7 +67,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   }
 }
 
-function environmentOf({ env, service }: AppOptions, file: Record<string, string>, url: string): Record<string, string | undefined> {
+function environmentOf({ env, service }: AppOptions, file: Environment, url: string): Record<string, string | undefined> {
   const { port } = new URL(url);
   return {
     SESSION_SECRET: randomBytes(32).toString('hex'),
@@ -87,7 +88,7 @@ const withPort = (run: AppCommand['run'], url: string): AppCommand['run'] => {
   return typeof run === 'string' ? fill(run) : [fill(run[0]), ...run.slice(1).map(fill)];
 };
 
-async function build(command: readonly [string, ...string[]], options: AppOptions, file: Record<string, string>): Promise<void> {
+async function build(command: readonly [string, ...string[]], options: AppOptions, file: Environment): Promise<void> {
   const env = environmentOf(options, file, options.url ?? 'http://localhost:4000');
   const { root, signal } = options;
   const { ok, timedOut, output } = await runProgram(command, { cwd: root, env, signal, timeoutMs: BUILD_TIMEOUT_MS });

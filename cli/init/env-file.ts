@@ -69,4 +69,5 @@ export function additionTo(text: string, lines: readonly string[]): string {
 /** Returns the value of a variable in a `.env` file; empty when there is none. */
 export const valueIn = (text: string, name: string): string => variablesIn(text)[name] ?? '';
 
-const variablesIn = (text: string): Record<string, string | undefined> => ({ ...parseEnv(text.replace(/^\uFEFF/, '')) });
+/** Returns the variables of a `.env` file. */
+export const variablesIn = (text: string): Record<string, string | undefined> => ({ ...parseEnv(text.replace(/^\uFEFF/, '')) });
