@@ -1,62 +1,68 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { checkReverseName, dmarcRecordsIn, evaluateDkim, evaluateDmarc, findDmarc, parseDkim, parseDmarc, policyOf } from './mail.ts';
+import { checkReverseName, dmarcRecordsIn, evaluateDkim, evaluateDmarc, findDmarc, parseDmarc, policyOf } from './mail.ts';
 
-const rsa = (modulusLength: number, type: 'spki' | 'pkcs1' = 'spki') =>
-  generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'der', type }).toString('base64');
+const rsa = (modulusLength: number) =>
+  generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
 const key = rsa(2048);
+const asPkcs1 = (spki: string) =>
+  createPublicKey({ key: Buffer.from(spki, 'base64'), format: 'der', type: 'spki' })
+    .export({ format: 'der', type: 'pkcs1' })
+    .toString('base64');
+
+const signer = { domain: 'mail.example', selector: 's1', publicKey: key };
 
 describe('valid DKIM records', () => {
   test.each([
-    // Appendix A.2.
-    ['the Ed25519 of RFC 8463', 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='],
-    [
-      'the RSA of RFC 8463',
-      'v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDkHlOQoBTzWRiGs5V6NpP3idY6Wk08a5qhdR6wy5bdOKb2jLQiY/J16JYi0Qvx/byYzCNb3W91y3FutACDfzwQ/BC/e/8uBsCR+yz1Lxj+PL6lHvqMKrM3rG4hstT5QjvHO9PzoxZyVYLzBfO2EeC3Ip3G+2kryOTIKT+l/K4w3QIDAQAB',
-    ],
     ['as Google writes it', `v=DKIM1; k=rsa; p=${key}`],
     ['without v and k', `p=${key}`],
     ['without spaces', `v=DKIM1;k=rsa;p=${key};`],
     ['spaces within the key', `v=DKIM1; k=rsa; p=${key.replace(/(.{60})/g, '$1 ')}`],
-    ['every tag', `v=DKIM1; h=sha1:sha256; k=rsa; n=a note; s=email; t=y:s; p=${key}`],
+    ['every tag', `v=DKIM1; h=sha1:sha256; k=rsa; n=a note; s=email; t=s; p=${key}`],
     ['any service', `v=DKIM1; s=*; p=${key}`],
-    ['an RSAPublicKey, as RFC 6376 defines it', `v=DKIM1; p=${rsa(2048, 'pkcs1')}`],
+    ['an RSAPublicKey, as RFC 6376 defines it', `v=DKIM1; p=${asPkcs1(key)}`],
     ['unknown tags', `v=DKIM1; g=*; x=1; p=${key}`],
-  ])('%s', (_, text) => expect(parseDkim(text)).toMatchObject({ error: null, key: expect.anything() }));
+  ])('%s', (_, text) => expect(evaluateDkim(signer, [text])).toMatchObject({ ok: true, fix: '' }));
 });
 
 describe('invalid DKIM records', () => {
   test.each([
-    ['revoked', 'v=DKIM1; k=rsa; p=', 'revoked'],
-    ['without a key', 'v=DKIM1; k=rsa', 'no p='],
+    ['revoked', 'v=DKIM1; k=rsa; p=', 'not the one'],
+    ['without a key', 'v=DKIM1; k=rsa', 'not the one'],
     ['cut', `v=DKIM1; p=${key.slice(0, 200)}`, 'cut'],
     ['with quotes', `v=DKIM1; p="${key}"`, 'cut'],
-    ['a PEM', 'v=DKIM1; p=-----BEGIN PUBLIC KEY-----', 'cut'],
-    ['v later', `k=rsa; v=DKIM1; p=${key}`, 'begin'],
-    ['another v', `v=DKIM2; p=${key}`, 'begin'],
-    ['DMARC', 'v=DMARC1; p=none', 'begin'],
-    ['no tags', 'hello', 'list of tags'],
-    ['twice', `p=${key}; p=${key}`, 'list of tags'],
-    ['short', `p=${rsa(768)}`, '768 bits'],
-    ['sha1 alone', `v=DKIM1; h=sha1; p=${key}`, 'sha256'],
-    ['for another service', `v=DKIM1; s=tlsrpt; p=${key}`, 's='],
-    ['another key type', `v=DKIM1; k=dsa; p=${key}`, 'k=dsa'],
-    ['Ed25519 of a wrong length', 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQH', 'cut'],
-    ['empty', '', 'list of tags'],
-  ])('%s', (_, text, word) => expect(parseDkim(text).error).toContain(word));
+    ['v later', `k=rsa; v=DKIM1; p=${key}`, 'not for a key'],
+    ['another v', `v=DKIM2; p=${key}`, 'not for a key'],
+    ['DMARC', 'v=DMARC1; p=none', 'not for a key'],
+    ['no tags', 'hello', 'not for a key'],
+    ['twice', `p=${key}; p=${key}`, 'not for a key'],
+    ['sha1 alone', `v=DKIM1; h=sha1; p=${key}`, 'not for a key'],
+    ['for another service', `v=DKIM1; s=tlsrpt; p=${key}`, 'not for a key'],
+    ['another key type', `v=DKIM1; k=ed25519; p=${key}`, 'not for a key'],
+    ['empty', '', 'not for a key'],
+  ])('%s', (_, text, words) => {
+    const { ok, detail, fix } = evaluateDkim(signer, [text]);
+    expect([ok, detail, fix]).toEqual([false, expect.stringContaining(words), expect.stringContaining(`v=DKIM1; k=rsa; p=${key}`)]);
+  });
+
+  test('short', () => {
+    const publicKey = rsa(768);
+    expect(evaluateDkim({ ...signer, publicKey }, [`p=${publicKey}`])).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('768 bits'),
+    });
+  });
 });
 
 describe('the record of the service', () => {
-  const dkim = { domain: 'mail.example', selector: 's1', publicKey: key };
   test.each<[string, string[], boolean, RegExp, RegExp]>([
     ['the right key', [`v=DKIM1; k=rsa; p=${key}`], true, /is the one/, /^$/],
     ['t=y', [`v=DKIM1; t=y; p=${key}`], true, /is the one/, /t=y/],
     ['none', [], false, /no key at s1\._domainkey\.mail\.example/, new RegExp(`p=${key.slice(0, 20).replace(/[+]/g, '\\+')}`)],
     ['two', [`p=${key}`, `p=${key}`], false, /2 TXT records/, /Keep one/],
-    ['an invalid one', ['v=DKIM1; p='], false, /revoked/, /Replace/],
     ['another key', [`v=DKIM1; p=${rsa(1024)}`], false, /not the one/, /DKIM_KEY/],
   ])('%s', (_, texts, ok, detail, fix) => {
-    const finding = evaluateDkim(dkim, texts);
+    const finding = evaluateDkim(signer, texts);
     expect(finding.ok).toBe(ok);
     expect(finding.detail).toMatch(detail);
     expect(finding.fix).toMatch(fix);
@@ -64,7 +70,7 @@ describe('the record of the service', () => {
 
   test('a key of 1024 bits passes with advice', () => {
     const publicKey = rsa(1024);
-    expect(evaluateDkim({ ...dkim, publicKey }, [`p=${publicKey}`])).toMatchObject({ ok: true, fix: expect.stringContaining('2048') });
+    expect(evaluateDkim({ ...signer, publicKey }, [`p=${publicKey}`])).toMatchObject({ ok: true, fix: expect.stringContaining('2048') });
   });
 });
 
