@@ -189,7 +189,8 @@ function conventions(): string {
 
 - The result goes to stdout, everything else to stderr. With \`--json\` the result is one JSON value, and so is an error:
   \`{"error":{"code","message","hint"}}\`. New codes and properties may be added; existing ones stay.
-- Without a terminal, with \`CI\` set and with \`--no-input\` there are no prompts: the error names what is missing, and the exit code is 3.
+- Without a terminal, with \`TERM=dumb\`, with \`CI\` set and with \`--no-input\` there are no prompts: the error names what is missing, and
+  the exit code is 3.
 - No flag takes a secret, since every process on the machine can read flags. \`EMAILAUTH_TOKEN\` holds an API key and takes precedence over a
   stored sign-in; \`EMAILAUTH_ADMIN_PASSWORD\` holds the operator's password. Both are sent only to a service that is named: by \`--host\`,
   \`EMAILAUTH_HOST\` or the setting \`host\`.

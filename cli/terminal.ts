@@ -4,12 +4,10 @@ import { wrapAnsi } from 'fast-wrap-ansi';
 
 /** The streams of a command: results go to stdout, everything else to stderr. */
 export type Terminal = {
-  /** Whether a person can be prompted: stdin and stderr are a terminal, and neither CI nor `--no-input` is set. */
+  /** Whether a person can be prompted: stdin and stderr are a terminal that is not `dumb`, and neither CI nor `--no-input` is set. */
   readonly interactive: boolean;
   /** Whether a full screen can be drawn: a person can be prompted and stdout is a terminal. */
   readonly fullScreen: boolean;
-  /** Whether text that was printed can be replaced: not with TERM=dumb, where prompts are plain lines. */
-  readonly movesCursor: boolean;
   /** The width of the terminal that shows results; Infinity without one. */
   readonly columns: number;
   readonly json: boolean;
@@ -41,8 +39,8 @@ export type TerminalFlags = { json?: boolean; input?: boolean; quiet?: boolean; 
 /** Opens the terminal of this process. @param flags the global ones of the command line. @param signal cancels an open prompt */
 export function openTerminal(flags: TerminalFlags, env: Record<string, string | undefined>, signal: AbortSignal): Terminal {
   const { stdin, stdout, stderr } = process;
-  const interactive = flags.input !== false && !env.CI && Boolean(stdin.isTTY && stderr.isTTY);
   const movesCursor = env.TERM !== 'dumb';
+  const interactive = movesCursor && flags.input !== false && !env.CI && Boolean(stdin.isTTY && stderr.isTTY);
   const hasColors = flags.color !== false && !env.NO_COLOR && movesCursor && Boolean(stdout.isTTY && stderr.isTTY);
   let hasProgress = false;
   // Other text would be printed behind the line of progress.
@@ -61,7 +59,6 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
   };
   return {
     interactive,
-    movesCursor,
     columns: columnsOf(stdout),
     fullScreen: interactive && Boolean(stdout.isTTY) && !flags.json,
     json: Boolean(flags.json),

@@ -77,8 +77,7 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   try {
     loopback.expect(await attempts.requestEmail());
     await announceEmail(context, { email, host, attempt: attempts.saved()[0].id, opensBrowser: options.opensBrowser });
-    const hasScreen = terminal.interactive && terminal.movesCursor;
-    if (hasScreen) field = new CodeField(fieldOptions(context, attempts));
+    if (terminal.interactive) field = new CodeField(fieldOptions(context, attempts));
     const results: Promise<Authorization>[] = [loopback.authorization, rejectAtExpiry(attempts, done.signal), rejectAtAbort(signal)];
     if (field) results.push(field.cancelled, readCode(field, attempts, loopback, done.signal));
     else results.push(readCodeLines(terminal, attempts, done.signal));

@@ -155,9 +155,9 @@ export const stats: CommandSpec = {
   },
 };
 
-/** A screen reader cannot follow a screen that is redrawn, and a dumb terminal cannot draw it. */
+/** A screen reader cannot follow a screen that is redrawn. */
 function canShowScreen({ env, terminal }: Context, plain: boolean): boolean {
-  return terminal.fullScreen && !plain && env.TERM !== 'dumb' && env.INK_SCREEN_READER !== 'true';
+  return terminal.fullScreen && !plain && env.INK_SCREEN_READER !== 'true';
 }
 
 async function showScreen(context: Context, admin: AdminSession, count: number): Promise<number> {
