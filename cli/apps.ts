@@ -29,9 +29,12 @@ export const CLIENT_FLAGS = {
   '--scopes <scope...>': `the scopes that it may request: ${APPLICATION_SCOPES.join(', ')}`,
 } as const;
 
+/** The values that two of them accept. */
+export const CLIENT_CHOICES = { '--auth': AUTHENTICATIONS, '--scopes': APPLICATION_SCOPES };
+
 /** Returns the settings that flags give; those that are not given are absent. @throws CommandError usage */
 export async function settingsOf({ auth, jwks, jwksUri, logoutUri, backchannelLogoutUri, pkce, scopes }: Flags): Promise<Settings> {
-  const authentication = oneOf(AUTHENTICATIONS, auth, '--auth');
+  const authentication = auth as Settings['authentication'];
   if (jwks !== undefined && jwksUri !== undefined) throw usageError('--jwks and --jwks-uri exclude each other.', 'Give one of them.');
   // Keys belong to private_key_jwt alone, and one kind of them replaces the other.
   const noKeys = authentication !== undefined && authentication !== 'private_key_jwt';
@@ -42,16 +45,9 @@ export async function settingsOf({ auth, jwks, jwksUri, logoutUri, backchannelLo
     logoutUris: logoutUri === false ? [] : logoutUri,
     backchannelLogoutUri: backchannelLogoutUri === false ? null : backchannelLogoutUri,
     pkceRequired: pkce,
-    scopes: scopes?.flatMap((scope) => oneOf(APPLICATION_SCOPES, scope, '--scopes') ?? []),
+    scopes: scopes as Settings['scopes'],
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-}
-
-function oneOf<Value extends string>(values: readonly Value[], given: string | undefined, flag: string): Value | undefined {
-  if (given === undefined) return undefined;
-  const value = values.find((each) => each === given);
-  if (value) return value;
-  throw usageError(`${flag} cannot be "${given}".`, `It is one of ${values.join(', ')}.`);
 }
 
 async function readJwks(file: string): Promise<NonNullable<Settings['jwks']>> {

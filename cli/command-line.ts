@@ -40,7 +40,11 @@ function addCommand(program: Command, spec: CommandSpec, run: RunCommand): void 
     const choices = spec.choices?.[argument.name()];
     command.addArgument(typeof choices === 'object' ? argument.choices(choices) : argument);
   }
-  for (const [flag, description] of Object.entries(spec.flags ?? {})) command.option(flag, description);
+  for (const [flag, description] of Object.entries(spec.flags ?? {})) {
+    const option = new Option(flag, description);
+    const choices = spec.choices?.[option.long ?? ''];
+    command.addOption(typeof choices === 'object' ? option.choices(choices) : option);
+  }
   command.action(() => run(spec, command.processedArgs as (string | undefined)[], command.optsWithGlobals()));
 }
 
@@ -111,8 +115,8 @@ function toUsageError(command: Command, { code, message }: CommanderError): Comm
       if (command.commands.length > 0) return unknownCommand(`\`${path} --help\` lists its commands.`);
       return usageError(`${path} takes ${countArguments(command.registeredArguments.length)}; ${command.args.length} were given.`, help);
     case 'commander.invalidArgument': {
-      const { argument, value } = findInvalidArgument(command);
-      return usageError(`<${argument?.name()}> cannot be "${quote(value)}".`, `It is one of ${argument?.argChoices?.join(', ')}.`);
+      const [, flag, value, argument, choices] = INVALID_CHOICE.exec(message) ?? [];
+      return usageError(`${flag ?? `<${argument}>`} cannot be "${quote(value)}".`, `It is one of ${choices}.`);
     }
     default:
       return usageError(quote(message.replace(/^error: /, '')), help);
@@ -131,10 +135,9 @@ const argumentsOf = (command: Command) =>
 
 const countArguments = (count: number) => (count === 0 ? 'no arguments' : count === 1 ? 'one argument' : `${count} arguments`);
 
-function findInvalidArgument(command: Command) {
-  const i = command.registeredArguments.findIndex(({ argChoices }, at) => argChoices && !argChoices.includes(command.args[at]));
-  return { argument: command.registeredArguments[i], value: command.args[i] };
-}
+/** Matches what commander says about the value of a flag or of an argument that is none of its choices. */
+const INVALID_CHOICE =
+  /^error: (?:option '(--[\w-]+)[^']*' argument|command-argument value) '(.*)' is invalid(?: for argument '(\w+)')?\. Allowed choices are (.+)\.$/s;
 
 /** Time limit for a command's clean-up after Ctrl-C, unless the command is marked with waitsForCleanUp. */
 const CLEAN_UP_MS = 2_000;

@@ -79,7 +79,7 @@ export type CommandSpec = {
   json?: string;
   /** Exit codes beyond those that every command has. */
   exits?: Readonly<Record<number, string>>;
-  /** Values of an argument or a flag, by its name (`shell`, `--icon`): the only ones allowed, or what a shell completes. */
+  /** Values of an argument or a flag, by its name (`shell`, `--icon`): the only ones that are accepted, or what a shell completes. */
   choices?: Readonly<Record<string, readonly string[] | 'sites' | 'frameworks' | 'files'>>;
   /** A program reads its stdout, so errors are never written there, not even with --json. */
   ownsStdout?: true;

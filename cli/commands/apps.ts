@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { AUTHENTICATIONS, redirectUriFault, SECRET_GRACE_HOURS } from '../../contract/rules.ts';
-import { APP_FIELDS, CLIENT_FLAGS, formatApp, printChangedApp, REDIRECT_URI, requireApp, settingsOf } from '../apps.ts';
+import { redirectUriFault, SECRET_GRACE_HOURS } from '../../contract/rules.ts';
+import { APP_FIELDS, CLIENT_CHOICES, CLIENT_FLAGS, formatApp, printChangedApp, REDIRECT_URI, requireApp, settingsOf } from '../apps.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
@@ -39,7 +39,7 @@ export const appsAdd: CommandSpec = {
   summary: 'add an application that signs people in by OpenID Connect or OAuth 2.0 with PKCE',
   about:
     'Without --auth it is a public client: it has a client ID and no secret. With --auth secret its client secret is printed once; the service keeps its hash and cannot show it again.',
-  choices: { '--auth': AUTHENTICATIONS },
+  choices: CLIENT_CHOICES,
   flags: { '--redirect-uri <uri...>': REDIRECT_URI, ...CLIENT_FLAGS },
   examples: [
     'apps add Notes --redirect-uri https://notes.example/callback',
@@ -90,7 +90,7 @@ export const appsUpdate: CommandSpec = {
   summary: 'change an application, or switch it off',
   about:
     'What is not given stays as it is. Switching it off ends its tokens and open sign-ins for good, and changing its authentication ends its client secret: you confirm that, or pass --yes.',
-  choices: { '--auth': AUTHENTICATIONS },
+  choices: CLIENT_CHOICES,
   flags: {
     '--name <name>': 'the new name',
     '--redirect-uri <uri...>': `replaces all redirect URIs; ${REDIRECT_URI}`,
@@ -180,8 +180,7 @@ export const appsRotateSecret: CommandSpec = {
   json: '{clientId,clientSecret,formerSecretUntil}',
   exits: { 6: 'the secret was rotated already, and the former one is still valid' },
   async run({ terminal, signedIn }, [given = ''], { grace = '24' }) {
-    const graceHours = SECRET_GRACE_HOURS.find((hours) => String(hours) === grace);
-    if (graceHours === undefined) throw usageError(`--grace cannot be "${grace}".`, `It is one of ${SECRET_GRACE_HOURS.join(', ')}.`);
+    const graceHours = Number(grace) as (typeof SECRET_GRACE_HOURS)[number];
     const { client } = await signedIn();
     const { id, name } = await requireApp(client, given);
     if (graceHours === 0) await requireConfirmation(terminal, `The client secret of ${name} stops working immediately. Replace it?`);

@@ -1,5 +1,5 @@
 import type { CommandSpec, Context, Flags } from '../command.ts';
-import { CommandError, EXIT, usageError } from '../exit.ts';
+import { CommandError, EXIT } from '../exit.ts';
 import {
   type AssistantClient,
   CLIENT_IDS,
@@ -60,7 +60,7 @@ export const mcpUninstall: CommandSpec = {
   flags: SCOPE_FLAG,
   examples: ['mcp uninstall cursor', 'mcp uninstall claude-code --scope project'],
   json: '{client,scope,command,path,entry}',
-  run: (context, [client = ''], { scope }) => uninstall(context, requireClient(client), parseScope(scope)),
+  run: (context, [client = ''], { scope }) => uninstall(context, requireClient(client), scopeOf(scope)),
 };
 
 /** Adds the server by the assistant's own command or link; prints its entry where there is neither. */
@@ -153,15 +153,11 @@ async function uninstall(context: Context, client: AssistantClient, scope: Scope
 }
 
 function entryFlagsOf({ scope, http = false, readOnly = false }: Flags): EntryFlags {
-  return { scope: parseScope(scope), http, readOnly };
+  return { scope: scopeOf(scope), http, readOnly };
 }
 
-/** Returns the value of `--scope`. @throws CommandError usage */
-function parseScope(given = 'user'): Scope {
-  const scope = SCOPES.find((each) => each === given);
-  if (!scope) throw usageError(`--scope cannot be "${given}".`, `It is one of ${SCOPES.join(', ')}.`);
-  return scope;
-}
+/** Returns the value of `--scope`, which commander has validated. */
+const scopeOf = (given = 'user') => given as Scope;
 
 /** Returns the entry as the tree in the client's file. */
 const treeOf = (client: AssistantClient, { server }: WantedServer) => ({ [client.key]: { [SERVER_NAME]: entryOf(client, server) } });

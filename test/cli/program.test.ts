@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { entry } from '../program.ts';
 import { waitUntil } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
@@ -57,6 +58,8 @@ test.each([
   ['open a b', 'emailauth open takes one argument; 2 were given.', '`emailauth open --help` shows its usage.'],
   ['login --email', 'A value is missing: --email <address>', '`emailauth login --help` shows its usage.'],
   ['completion pwsh', '<shell> cannot be "pwsh".', 'It is one of bash, zsh, fish.'],
+  ['mcp install cursor --scope team', '--scope cannot be "team".', 'It is one of user, project.'],
+  ["keys create x --scopes a'b", `--scopes cannot be "a'b".`, `It is one of ${RESOURCE_SCOPES.join(', ')}.`],
 ])('exits with 3 and instructions for %s', async (line, message, hint) => {
   const { exitCode, stdout, stderr } = await home.run(line.split(' '));
   expect([exitCode, stdout, stderr]).toEqual([3, '', `${message}\n${hint}`]);
