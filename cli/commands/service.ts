@@ -90,7 +90,7 @@ export const restore: CommandSpec = {
     const config = readStorageConfig(env);
     // Without a terminal and --yes it fails before a database is started.
     if (!terminal.interactive) await requireConfirmation(terminal, '');
-    const { createdAt, tables, icons, migrated, apiKeys, iconsLeft, iconsDamaged } = await restoreBackup({
+    const { createdAt, tables, icons, migrated, apiKeys, iconsLeft } = await restoreBackup({
       config,
       file,
       revokeApiKeys,
@@ -118,7 +118,6 @@ export const restore: CommandSpec = {
       );
     }
     if (iconsLeft > 0) terminal.note(`${iconsLeft} unused icons could not be removed.`);
-    if (iconsDamaged > 0) terminal.note(`${iconsDamaged} damaged icons could not be replaced. Run the restore again.`);
     terminal.result(
       { file: file ?? '-', createdAt, tables, icons, apiKeys: revokeApiKeys ? 0 : apiKeys },
       `Restored as at ${minuteOf(createdAt)} UTC. Start the service.`,

@@ -1,3 +1,4 @@
+import { getSystemErrorMap } from 'node:util';
 import { Fault } from '../../contract/errors.ts';
 import { StartError } from '../start-error.ts';
 
@@ -34,15 +35,6 @@ export function damaged(source: string, why: string, cause?: unknown): BackupErr
   return new BackupError('damaged', `${source} cannot be restored: ${why}.`, 'Nothing was changed. Take another backup.', cause);
 }
 
-const FILE_FAULTS: Record<string, string> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOENT: 'no such file or directory',
-  ENOTDIR: 'a part of the path is not a directory',
-  ENAMETOOLONG: 'the name is too long',
-};
-
 /**
  * Returns an error of the file system, of PostgreSQL or of the storage of icons as a BackupError with a readable message.
  * @param action what failed, such as `read /backups/monday.tar`
@@ -50,42 +42,27 @@ const FILE_FAULTS: Record<string, string> = {
  */
 export function readableError(error: unknown, action: string): unknown {
   if (!(error instanceof Error) || error instanceof BackupError || error instanceof StartError) return error;
+  const reason = reasonOf(error);
+  return reason ? new BackupError(reason.code, `Cannot ${action}: ${reason.why}.`, reason.hint, error) : error;
+}
+
+function reasonOf(error: Error): { code: keyof typeof EXITS; why: string; hint?: string } | null {
   if (error instanceof Fault) {
-    return new BackupError(
-      'interrupted',
-      `Cannot ${action}: the storage of the icons does not respond or refuses.`,
-      'Check the S3_ settings, or DATA_DIR/uploads.',
-      error,
-    );
+    const why = 'the storage of the icons does not respond or refuses';
+    return { code: 'interrupted', why, hint: 'Check the S3_ settings, or DATA_DIR/uploads.' };
   }
-  const { code, path, severity } = error as NodeJS.ErrnoException & { severity?: string };
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new BackupError('no_space', `Cannot ${action}: the disk is full.`, 'Free some space, or choose another disk.', error);
-  }
-  if (code && FILE_FAULTS[code]) {
-    const where = path && !path.includes('.partial-') && !action.endsWith(path) ? ` (${path})` : '';
-    const hint = 'Choose another path, or run this as the user of the service.';
-    return new BackupError('file', `Cannot ${action}: ${FILE_FAULTS[code]}${where}.`, hint, error);
-  }
-  if (code === '55P03' || code === '40P01') {
-    return new BackupError('in_use', `Cannot ${action}: another program has locked the tables.`, 'Stop it, and try again.', error);
-  }
+  const { code = '', errno = 0, message, severity } = error as NodeJS.ErrnoException & { severity?: string };
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return { code: 'no_space', why: 'the disk is full', hint: 'Free some space, or choose another disk.' };
+  if (code === '55P03' || code === '40P01')
+    return { code: 'in_use', why: 'another program has locked the tables', hint: 'Stop it, and try again.' };
   if (code === '42501') {
-    return new BackupError(
-      'refused',
-      `Cannot ${action}: the database role lacks a permission (${error.message}).`,
-      'Use the URL of the role that owns the tables.',
-      error,
-    );
+    const hint = 'Use the URL of the role that owns the tables.';
+    return { code: 'refused', why: `the database role lacks a permission (${message})`, hint };
   }
-  if (severity) return new BackupError('refused', `Cannot ${action}: PostgreSQL reports "${error.message}".`, '', error);
-  if (code === 'ECONNRESET' || code === 'EPIPE' || /^Connection terminated|^Client has encountered/.test(error.message)) {
-    return new BackupError(
-      'interrupted',
-      `Cannot ${action}: the connection to PostgreSQL was lost.`,
-      'Try again when PostgreSQL is available.',
-      error,
-    );
-  }
-  return error;
+  if (severity) return { code: 'refused', why: `PostgreSQL reports "${message}"` };
+  if (code === 'ECONNRESET' || code === 'EPIPE' || /^Connection terminated|^Client has encountered/.test(message))
+    return { code: 'interrupted', why: 'the connection to PostgreSQL was lost', hint: 'Try again when PostgreSQL is available.' };
+  const [, why] = getSystemErrorMap().get(errno) ?? [];
+  return why ? { code: 'file', why, hint: 'Choose another path, or run this as the user of the service.' } : null;
 }

@@ -25,15 +25,13 @@ export type RestoreOptions = {
 };
 
 /**
- * `tables`: numbers of rows. `iconsLeft`: icons from after the backup that could not be removed; no website shows them. `iconsDamaged`:
- * icons of websites whose stored bytes are damaged and could not be replaced.
+ * `tables`: numbers of rows. `iconsLeft`: icons from after the backup that could not be removed; no website shows them.
  */
 export type Restored = Finished & {
   createdAt: string;
   tables: Record<string, number>;
   icons: number;
   iconsLeft: number;
-  iconsDamaged: number;
 };
 
 type Archive = Awaited<ReturnType<typeof openArchive>>;
@@ -140,8 +138,6 @@ class RestoredIcons {
   readonly #storage: ReturnType<typeof openStorage>;
   readonly #ids = new Set<string>();
   readonly #added: string[] = [];
-  /** The icons whose stored bytes are different, so damaged: they are replaced when the backup is known to be undamaged. */
-  readonly #different = new Map<string, Buffer>();
 
   constructor(config: StorageConfig) {
     this.#storage = openStorage(config);
@@ -149,9 +145,7 @@ class RestoredIcons {
 
   async put(id: string, bytes: Buffer): Promise<void> {
     this.#ids.add(id);
-    const stored = await this.#storage.get(id);
-    if (stored && !stored.equals(bytes)) this.#different.set(id, bytes);
-    if (stored) return;
+    if (await this.#storage.get(id)) return;
     this.#added.push(id);
     await this.#storage.put(id, bytes);
   }
@@ -160,11 +154,10 @@ class RestoredIcons {
     for (const id of this.#added) await this.#storage.remove(id).catch(() => {});
   }
 
-  /** Replaces damaged icons, and removes those to which no row refers. @param replaced the ids of the icons before the restore */
-  async finish(replaced: string[]): Promise<Pick<Restored, 'icons' | 'iconsLeft' | 'iconsDamaged'>> {
-    const counts = { icons: this.#ids.size, iconsLeft: 0, iconsDamaged: 0 };
+  /** Removes the icons to which no row refers. @param replaced the ids of the icons before the restore */
+  async finish(replaced: string[]): Promise<Pick<Restored, 'icons' | 'iconsLeft'>> {
+    const counts = { icons: this.#ids.size, iconsLeft: 0 };
     for (const id of replaced.filter((each) => !this.#ids.has(each))) await this.#storage.remove(id).catch(() => counts.iconsLeft++);
-    for (const [id, bytes] of this.#different) await this.#storage.put(id, bytes).catch(() => counts.iconsDamaged++);
     return counts;
   }
 }
