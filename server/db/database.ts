@@ -62,9 +62,9 @@ export class Database {
     this.core = openCore(route, poolSize);
     this.core.on('release', (error) => this.#observe(error));
     poolConnections.readBy(() => [
-      { labels: { pool: 'core', state: 'open' }, value: this.core.totalCount },
-      { labels: { pool: 'core', state: 'idle' }, value: this.core.idleCount },
-      { labels: { pool: 'core', state: 'waiting' }, value: this.core.waitingCount },
+      { labels: { state: 'open' }, value: this.core.totalCount },
+      { labels: { state: 'idle' }, value: this.core.idleCount },
+      { labels: { state: 'waiting' }, value: this.core.waitingCount },
     ]);
   }
 
