@@ -6,7 +6,7 @@ import { Fault } from '../../contract/errors.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import { LanguageChoice } from '../../contract/signin.ts';
 import { BrandingFields } from '../../contract/websites.ts';
-import type { Account } from '../http/invoke.ts';
+import { type Account, parse } from '../http/invoke.ts';
 import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { queryOf } from '../http/reading.ts';
 import { type Mailer, PREVIEW_POLICY, previewMail } from '../mail/mailer.ts';
@@ -40,15 +40,6 @@ async function requireAccount(parts: Parts, request: IncomingMessage, response: 
   return account;
 }
 
-/** Returns the query of a request as a schema describes it. @throws Fault bad_request */
-function readQuery<Schema extends z.ZodType>(schema: Schema, request: IncomingMessage, defaults: Record<string, string>): z.output<Schema> {
-  const input = schema.safeParse({ ...defaults, ...queryOf(request) });
-  if (input.success) return input.data;
-  const [issue] = input.error.issues;
-  const field = issue.path.join('.');
-  throw new Fault('bad_request', { field, message: `${field}: ${issue.message}` });
-}
-
 const SAMPLE_HOST = 'shop.example';
 const AccountQuery = Branding.extend({ language: LanguageChoice });
 type AccountInput = z.output<typeof AccountQuery> & { device?: string };
@@ -61,7 +52,7 @@ export function previewRouter(parts: AccountParts): Router {
   const router = Router();
   router.get('/dashboard/settings/preview', async (request, response) => {
     const account = await requireAccount(parts, request, response);
-    const input = readQuery(AccountQuery, request, { fromName: '', logoUrl: '' });
+    const input = parse(AccountQuery, { fromName: '', logoUrl: '', ...queryOf(request) });
     const device = await deviceNamesOf(request.headers['user-agent'] ?? '');
     const html = await renderPreview(parts, account, { ...input, ...(device && { device }) });
     response.set(headers).end(html);
@@ -92,7 +83,7 @@ export function brandingPreviewRouter(parts: WebsiteParts): Router {
   const headers = mailHeadersOf(parts.secure);
   const read = async (request: Request, response: ServerResponse) => {
     const account = await requireAccount(parts, request, response);
-    const input = readQuery(WebsiteQuery, request, { name: '', accent: '', fromName: '', logoUrl: '' });
+    const input = parse(WebsiteQuery, { name: '', accent: '', fromName: '', logoUrl: '', ...queryOf(request) });
     return { account, input, ...(await brandings.forPreview(account, String(request.params.domain))) };
   };
   const router = Router();
