@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
@@ -43,10 +42,11 @@ export class WebsiteEvents {
     const end = Date.now() + wait * 1000;
     let from = after === undefined ? await this.#store.startOf(since) : positionOf(after);
     for (;;) {
-      const upTo = await this.#feed.position();
+      const upTo = await this.#store.position();
       if (upTo === null) return this.#present({ rows: [], end: from, more: false });
       const merged = mergeSources(await this.#store.read(owner, domains, from, upTo), from);
-      from = atMost(merged.end, upTo);
+      // After a restore, the numbers of new rows are smaller than old cursors.
+      from = earliest(merged.end, upTo);
       const isOver = merged.rows.length > 0 || merged.more || Date.now() >= end;
       if (isOver || !(await this.#feed.wait(id, domains, from, end - Date.now()))) return this.#present({ ...merged, end: from });
     }
@@ -74,8 +74,8 @@ export function positionOf(cursor: string): Position {
   return { audit, event };
 }
 
-/** Returns a position that does not exceed the newest one: after a restore, the numbers of new rows are smaller than old cursors. */
-const atMost = (a: Position, b: Position): Position => ({ audit: Math.min(a.audit, b.audit), event: Math.min(a.event, b.event) });
+/** Returns the earlier row number of each source. */
+export const earliest = (a: Position, b: Position): Position => ({ audit: Math.min(a.audit, b.audit), event: Math.min(a.event, b.event) });
 
 /** Binds the call that returns events; it may wait for the next one. */
 export function eventRoutes(events: WebsiteEvents): Served[] {
@@ -105,9 +105,6 @@ export function presentEvents(rows: Merged['rows'], { isLocal }: { isLocal: bool
 
 /** How often the database is read while requests wait. */
 const POLL_MS = 500;
-/** The statements of the core end after 2.5 s. Behind a transaction that writes for longer, events appear when it ends. */
-const WRITERS_TIMEOUT_MS = 3_000;
-const WRITERS_POLL_MS = 20;
 /** Requests that wait, of one account and of this process. */
 const MAX_OF_ACCOUNT = 10;
 const MAX_WAITING = 500;
@@ -115,7 +112,7 @@ const MAX_WAITING = 500;
 type Waiting = { account: string; domains: readonly string[]; end(hasNews: boolean): void };
 
 /** Has requests wait for new events. All of them share one statement, every POLL_MS, which runs only while there are any. */
-export class EventFeed {
+class EventFeed {
   readonly #store: EventStore;
   readonly #waiting = new Set<Waiting>();
   /** Up to where the waiting requests have been notified; null while none waits. */
@@ -125,17 +122,6 @@ export class EventFeed {
 
   constructor(store: EventStore) {
     this.#store = store;
-  }
-
-  /** Returns a position up to which no row can appear any more, or null when a transaction keeps writing for seconds. */
-  async position(): Promise<Position | null> {
-    const { writers, ...position } = await this.#store.newest();
-    const end = Date.now() + WRITERS_TIMEOUT_MS;
-    while (writers.length > 0 && (await this.#store.countWriters(writers)) > 0) {
-      if (Date.now() > end) return null;
-      await sleep(WRITERS_POLL_MS);
-    }
-    return position;
   }
 
   /**
@@ -184,7 +170,7 @@ export class EventFeed {
 
   async #notify(): Promise<void> {
     const from = this.#notified;
-    const position = await this.position();
+    const position = await this.#store.position();
     if (!from || !position || !isBefore(from, position)) return;
     // Before the next statement, so that a request which begins to wait during it reads again.
     this.#notified = position;

@@ -8,7 +8,7 @@ import { startOf } from '../db/row-numbers.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { ERASED, shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
-import { EventFeed, type Merged, mergeSources, positionOf, presentEvents } from './events.ts';
+import { earliest, type Merged, mergeSources, positionOf, presentEvents } from './events.ts';
 import { PROBLEM_KINDS } from './explanations.ts';
 import { AUDIT_KINDS, type EventRow, EventStore, IS_EVENT, METHOD, type Position, type Source, subjectOfRow } from './store.ts';
 
@@ -34,7 +34,7 @@ type Search = { website: LoggedWebsite; filter: LogFilter; floor: Position };
 export class WebsiteLog {
   readonly #isLocal: boolean;
   readonly #store: LogStore;
-  readonly #feed: EventFeed;
+  readonly #events: EventStore;
   /** Statements of all searches run one after the other, so that they leave the connections to the sign-ins. */
   #queue: Promise<unknown> = Promise.resolve();
   /** The accounts of the searches that run or wait. */
@@ -43,7 +43,7 @@ export class WebsiteLog {
   constructor({ config, database }: Parts) {
     this.#isLocal = config.mode === 'local';
     this.#store = new LogStore(database.core);
-    this.#feed = new EventFeed(new EventStore(database.core));
+    this.#events = new EventStore(database.core);
   }
 
   /** Returns a part of the log, newest first, from the time when the website became the account's. @throws Fault website_not_found, unavailable */
@@ -65,7 +65,7 @@ export class WebsiteLog {
     const latest = query.before === undefined ? await this.#latest() : null;
     const floor = await this.#store.firstOf(new Date(filter.from.getTime() - MARGIN_MS));
     const start = latest ? { audit: latest.audit + 1, event: latest.event + 1 } : positionOf(query.before as string);
-    const below = query.to === undefined ? start : lowest(start, await this.#store.firstOf(new Date(filter.to.getTime() + MARGIN_MS)));
+    const below = query.to === undefined ? start : earliest(start, await this.#store.firstOf(new Date(filter.to.getTime() + MARGIN_MS)));
     const { rows, end, more } = await this.#search({ website, filter, floor }, below);
     return {
       events: presentEvents(rows, { isLocal: this.#isLocal }),
@@ -100,7 +100,7 @@ export class WebsiteLog {
 
   /** Returns the newest position before which no row can appear any more. @throws Fault unavailable */
   async #latest(): Promise<Position> {
-    const latest = await this.#feed.position();
+    const latest = await this.#events.position();
     if (!latest) throw new Fault('unavailable', { retryAfter: 5 });
     return latest;
   }
@@ -117,8 +117,6 @@ export class WebsiteLog {
     };
   }
 }
-
-const lowest = (a: Position, b: Position): Position => ({ audit: Math.min(a.audit, b.audit), event: Math.min(a.event, b.event) });
 
 /** Binds the call that returns the log of a website. */
 export function logRoutes(log: WebsiteLog): Served[] {

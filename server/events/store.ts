@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { LOCALHOST } from '../../contract/rules.ts';
 import { startOf } from '../db/row-numbers.ts';
+import { waitForWriters, writersOf } from '../db/writers.ts';
 import { shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 
@@ -86,20 +87,10 @@ export const METHOD = "case when action in ('signed_in', 'application_signed_in'
 /** The condition of rows of the audit log that are events. */
 export const IS_EVENT = `action in (${AUDIT_KINDS.map(([action]) => `'${action}'`).join(', ')})`;
 
-/**
- * Selects the newest row of both tables, and the transactions that may still add a row before it; stats/store.ts explains why the rows
- * are complete once these have ended.
- */
+/** Selects the newest row of both tables, and the transactions that may still add a row before it. */
 const NEWEST = `
-select (select coalesce(max(id), 0) from audit_log)::float8 as audit, (select coalesce(max(id), 0) from website_events)::float8 as event, array(
-  select virtualtransaction from pg_locks
-  where relation in ('audit_log'::regclass, 'website_events'::regclass) and mode = 'RowExclusiveLock' and granted
-    and database = (select oid from pg_database where datname = current_database())
-) as writers`;
-
-const STILL_WRITING = `
-select count(distinct virtualtransaction)::integer as writers from pg_locks
-where relation in ('audit_log'::regclass, 'website_events'::regclass) and virtualtransaction = any($1::text[])`;
+select (select coalesce(max(id), 0) from audit_log)::float8 as audit, (select coalesce(max(id), 0) from website_events)::float8 as event,
+  ${writersOf('audit_log', 'website_events')} as writers`;
 
 const OWNED = `
 owned as materialized (
@@ -169,14 +160,10 @@ export class EventStore {
     return rows.map((row) => row.domain);
   }
 
-  /** Returns the newest position, and the transactions that may still add a row before it. */
-  async newest(): Promise<Position & { writers: string[] }> {
-    return (await this.#query<Position & { writers: string[] }>('events-newest', NEWEST, []))[0];
-  }
-
-  /** Returns how many of these transactions have not ended. */
-  async countWriters(writers: string[]): Promise<number> {
-    return (await this.#query<{ writers: number }>('events-writers', STILL_WRITING, [writers]))[0].writers;
+  /** Returns a position up to which no row can appear any more, or null when a transaction keeps writing for seconds. */
+  async position(): Promise<Position | null> {
+    const [{ writers, ...position }] = await this.#query<Position & { writers: string[] }>('events-newest', NEWEST, []);
+    return (await waitForWriters((text, values) => this.#core.query(text, values), writers)) ? position : null;
   }
 
   /** Returns the position before the events of the last `seconds`. */

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import { type JobQuery, waitForWriters } from '../db/writers.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { addVisits } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
@@ -9,9 +9,7 @@ import {
   addToTotals,
   countActiveApplications,
   countedFor,
-  countWriters,
   findNewestRow,
-  type JobQuery,
   positive,
   readDailyLogins,
   readOverview,
@@ -188,9 +186,6 @@ async function readWebsiteHistory(core: pg.Pool, email: string, id: string, days
 }
 
 const MAX_BATCH_ROWS = 5_000;
-/** The core's statements end after 2.5 s. When a transaction writes for longer, the totals are updated by the next run. */
-const WRITERS_TIMEOUT_MS = 3_000;
-const POLL_MS = 20;
 
 /**
  * Adds all rows of the audit log up to the newest one to the totals, then to the visitors of websites. Any number of instances may do so at once; each row counts once.
@@ -203,11 +198,7 @@ export async function rollUp(query: JobQuery, options: { signal: AbortSignal; ma
   const end = Date.now() + maxMs;
   const { newest, writers } = await findNewestRow(query);
   if (newest === null) return true;
-  const waitEnd = Date.now() + WRITERS_TIMEOUT_MS;
-  while (writers.length > 0 && (await countWriters(query, writers)) > 0) {
-    if (signal.aborted || Date.now() > waitEnd) return false;
-    await sleep(POLL_MS);
-  }
+  if (!(await waitForWriters(query, writers, signal))) return false;
   for (const add of [addToTotals, addVisits]) {
     let upTo: string | null = '';
     while (upTo !== null && upTo !== newest && !signal.aborted && Date.now() < end) upTo = await add(query, newest, MAX_BATCH_ROWS);

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
 import { LOCALHOST } from '../../contract/rules.ts';
+import { type JobQuery, writersOf } from '../db/writers.ts';
 import { WITHOUT_EMAIL } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 
@@ -49,24 +50,8 @@ export const positive = (seconds: string) => `greatest(${seconds}, ~${seconds})`
 /** When a website got its domain. Its owner does not see what happened at the domain before. */
 export const websiteSince = (website: string) => `coalesce(${website}.moved_at, ${website}.created_at)`;
 
-/**
- * Selects the newest row, and the transactions that may still add a row before it.
- *
- * Identity columns number rows in the order of their inserts, but transactions commit in another order. An inserting transaction holds
- * RowExclusiveLock on the table from before the number is drawn until its end. So when all transactions that held it after the newest
- * row was read have ended, no row up to that one can appear any more, however long a transaction takes.
- */
-const NEWEST = `
-select (select max(id) from audit_log)::text as newest, array(
-  select virtualtransaction from pg_locks
-  where relation = 'audit_log'::regclass and mode = 'RowExclusiveLock' and granted
-    and database = (select oid from pg_database where datname = current_database())
-) as writers`;
-
-/** Counts those of the transactions $1 that have not ended. */
-const STILL_WRITING = `
-select count(distinct virtualtransaction)::integer as writers from pg_locks
-where relation = 'audit_log'::regclass and virtualtransaction = any($1::text[])`;
+/** Selects the newest row, and the transactions that may still add a row before it. */
+const NEWEST = `select (select max(id) from audit_log)::text as newest, ${writersOf('audit_log')} as writers`;
 
 /**
  * Adds the next $2 numbers of the audit log, at most up to $1, to the totals, and returns the last number that they include; no row
@@ -210,17 +195,9 @@ export async function countActiveApplications(core: pg.Pool, userId: string): Pr
   return (await core.query<{ count: number }>({ name: 'stats-applications', text, values: [userId] })).rows[0].count;
 }
 
-/** Runs one statement, as graphile-worker's `query` for a task does. */
-export type JobQuery = <Row extends object>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
-
 /** Returns the number of the newest row of the audit log, null when it is empty, and the transactions that may still add one before it. */
 export async function findNewestRow(query: JobQuery): Promise<{ newest: string | null; writers: string[] }> {
   return (await query<{ newest: string | null; writers: string[] }>(NEWEST)).rows[0];
-}
-
-/** Returns how many of these transactions have not ended. */
-export async function countWriters(query: JobQuery, writers: string[]): Promise<number> {
-  return (await query<{ writers: number }>(STILL_WRITING, [writers])).rows[0].writers;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { VISITOR_DAYS } from '../../contract/limits.ts';
+import type { JobQuery } from '../db/writers.ts';
 
 /*
  * The visitors of websites are totals of the audit log up to a row number in visitor_roll_up. A job adds the later rows every minute, in
@@ -95,9 +96,6 @@ moved as (
   update visitor_roll_up set last_audit_id = up_to from span where only_row
 )
 select up_to::text as "upTo" from span`;
-
-/** Runs one statement, as graphile-worker's `query` for a task does. */
-type JobQuery = <Row extends object>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
 
 /**
  * Adds up to `maxRows` rows of the audit log to the visitors of websites.
