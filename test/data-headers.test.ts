@@ -41,7 +41,6 @@ const LOCAL = [
   '/demo/style.css',
   '/demo/icon.svg',
   '/dev/inbox',
-  '/dev/inbox/list',
   '/dev/inbox/messages.json',
   '/dev/inbox/inbox.css',
   '/dev/inbox/inbox.js',

@@ -48,11 +48,6 @@ export function inboxRouter({ inbox, headers }: { inbox: Inbox; headers: Record<
     send(response, 'application/json', JSON.stringify(listed));
   });
 
-  router.get('/dev/inbox/list', async (request, response) => {
-    const chosen = typeof request.query.chosen === 'string' ? request.query.chosen : null;
-    send(response, 'text/html', listHtml(await inbox.list(), chosen));
-  });
-
   router.get('/dev/inbox/events', async (request, response) => {
     response.set('Content-Type', 'text/event-stream').flushHeaders();
     const stop = await inbox.watch(() => response.write('data: changed\n\n'));
@@ -119,7 +114,7 @@ function pageHtml({ messages, chosen }: { messages: InboxMessage[]; chosen: Chos
 <p class="live" id="live" role="status"></p>
 </header>
 <div class="panes">
-<nav class="list" id="list" aria-label="Messages" data-chosen="${chosen ? chosen.message.id : ''}">
+<nav class="list" id="list" aria-label="Messages">
 ${listHtml(messages, chosen?.message.id ?? null)}
 </nav>
 <main class="message">
@@ -131,7 +126,6 @@ ${chosen ? messageHtml(chosen) : '<p class="nothing">Choose a message.</p>'}
 `;
 }
 
-/** Returns the list alone, which the page's script fetches when a message was delivered. */
 function listHtml(messages: InboxMessage[], chosen: string | null): string {
   if (messages.length === 0) {
     return '<p class="nothing">No email yet. Request a sign-in link, and it appears here at once.</p>';
@@ -197,11 +191,10 @@ function timeHtml(date: string): string {
   return `<time datetime="${date}">${shown}</time>`;
 }
 
-/** /dev/inbox/inbox.js: fetches the list whenever the service reports a new message. */
+/** /dev/inbox/inbox.js: fetches the page again whenever the service reports a new message, and shows its list. */
 const inboxScript = `'use strict';
 const list = document.getElementById('list');
 const live = document.getElementById('live');
-const chosen = list.dataset.chosen;
 
 // The browser parses the response itself: Trusted Types do not allow HTML from a text.
 function fetchPage(address) {
@@ -218,11 +211,11 @@ function fetchPage(address) {
 let latest = 0;
 async function refresh() {
   const current = ++latest;
-  const loaded = await fetchPage('/dev/inbox/list?chosen=' + encodeURIComponent(chosen));
+  const loaded = await fetchPage(location.href);
   // An older response must not replace a newer one.
   if (!loaded || current !== latest) return;
   const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
-  list.replaceChildren(...loaded.body.childNodes);
+  list.replaceChildren(...loaded.getElementById('list').childNodes);
   if (focused) list.querySelector('a[href="' + focused + '"]')?.focus();
 }
 

@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { READ_ONLY_CAUSE } from '../db/client.ts';
 import type { Log } from '../log.ts';
@@ -23,8 +22,8 @@ const FIRST_DELAY_MS = 2_000;
 const TIMEOUT_MS = 2_000;
 /** How long a probe waits for the mail server. One that greets later counts as it did before, until the check ends. */
 const MAIL_WAIT_MS = 5_000;
-/** Probes that are kept in memory while the database is unavailable: one day. */
-const MAX_UNSAVED = 1_440;
+/** Probes that are kept in memory while the database is unavailable: one day, of at most four a minute. */
+const MAX_UNSAVED = 5_760;
 
 /** Measures every minute whether the service works, and saves the results. */
 export class Probes {
@@ -74,7 +73,7 @@ export class Probes {
     if (this.#parts.ownAddress() === null) return this.#latest ?? probe;
     this.#latest = probe;
     this.#logFailures(probe.failed);
-    this.#unsaved = addUnsaved(this.#unsaved, probe);
+    this.#unsaved = [...this.#unsaved.slice(1 - MAX_UNSAVED), probe];
     if (probe.databaseMs !== null) await this.#save();
     return probe;
   }
@@ -126,30 +125,22 @@ export class Probes {
   }
 }
 
-/** Returns the unsaved probes with a new one. Two probes of the same minute become one, with the worse values. */
-export function addUnsaved(probes: Probe[], next: Probe): Probe[] {
-  const last = probes.at(-1);
-  if (!last || Math.floor(last.at / INTERVAL_MS) !== Math.floor(next.at / INTERVAL_MS)) return [...probes, next].slice(-MAX_UNSAVED);
-  const worse = (one: number | null, other: number | null) => (one === null || other === null ? (one ?? other) : Math.max(one, other));
-  const failed = [...new Set([...last.failed, ...next.failed])];
-  const both = { databaseMs: worse(last.databaseMs, next.databaseMs), responseMs: worse(last.responseMs, next.responseMs), failed };
-  return [...probes.slice(0, -1), { ...next, ...both }];
-}
-
 /** Returns how long the work took in milliseconds, or null when it failed or took longer than `timeoutMs`. */
 async function measureMs(work: Promise<unknown>, timeoutMs: number): Promise<number | null> {
   const startedAt = performance.now();
-  const finished = new AbortController();
-  const timer = sleep(timeoutMs, false, { ref: false, signal: finished.signal }).catch(() => false);
-  const succeeded = await Promise.race([
-    work.then(
-      () => true,
-      () => false,
-    ),
-    timer,
-  ]);
-  finished.abort();
+  const succeeded = await withTimeout(
+    work.then(() => true),
+    timeoutMs,
+  );
   return succeeded ? performance.now() - startedAt : null;
+}
+
+/** Returns a value, or null when it cannot be read in time. */
+export function withTimeout<Value>(value: Promise<Value>, timeoutMs: number): Promise<Value | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs, null).unref();
+    value.then(resolve, () => resolve(null)).finally(() => clearTimeout(timer));
+  });
 }
 
 /** Listening addresses that mean every interface, and the loopback address to reach them by. */

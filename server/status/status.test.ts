@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addUnsaved, type History, type Probe } from './probes.ts';
+import type { History, Probe } from './probes.ts';
 import { stateOf, summaryOf } from './status.ts';
 
 const probe = (changes: Partial<Probe> = {}): Probe => ({
@@ -51,20 +51,5 @@ describe('the summary', () => {
     const end = (recent: boolean, failing: boolean) => summaryOf(history(60, 3, recent), failing).incidents[0].endedAt;
     expect([end(true, true), end(true, false), end(false, true)]).toEqual([null, '1970-01-01T00:03:00.000Z', '1970-01-01T00:03:00.000Z']);
     expect(summaryOf(history(60, 3), false).incidents[0].minutes).toBe(3);
-  });
-});
-
-describe('unsaved probes', () => {
-  test('are merged per minute, with the worse values', () => {
-    const first = probe({ at: 1_000, responseMs: 9, failed: ['mail'] });
-    const second = probe({ at: 59_000, databaseMs: null, failed: ['database', 'mail'] });
-    expect(addUnsaved([first], second)).toMatchObject([{ databaseMs: 1, responseMs: 9, failed: ['mail', 'database'] }]);
-    expect(addUnsaved([first], probe({ at: 61_000 }))).toHaveLength(2);
-  });
-
-  test('are limited to the latest day', () => {
-    let probes: Probe[] = [];
-    for (let minute = 0; minute < 1_500; minute++) probes = addUnsaved(probes, probe({ at: minute * 60_000 }));
-    expect([probes.length, probes[0].at]).toEqual([1_440, 60 * 60_000]);
   });
 });

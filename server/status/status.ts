@@ -4,7 +4,7 @@ import type { Output } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import { type Served, serve } from '../http/invoke.ts';
 import { domainOf } from '../mail/sender.ts';
-import type { Component, History, Probe, Probes, StatusStore } from './probes.ts';
+import { type Component, type History, type Probe, type Probes, type StatusStore, withTimeout } from './probes.ts';
 
 type StatusOutput = Output<'status'>;
 type State = StatusOutput['state'];
@@ -110,14 +110,6 @@ export function summaryOf({ since, responseMs, days, incidents }: History, faili
       components,
     })),
   };
-}
-
-/** Returns a value, or null when it cannot be read in time. */
-function withTimeout<Value>(value: Promise<Value>, timeoutMs: number): Promise<Value | null> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeoutMs, null);
-    value.then(resolve, () => resolve(null)).finally(() => clearTimeout(timer));
-  });
 }
 
 type AboutSettings = Pick<Config, 'mode' | 'mailFrom' | 'dkim' | 'smtpUrl' | 'publicUrl'>;
