@@ -1,19 +1,22 @@
 import { readFile, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { Client } from '../contract/client.ts';
 import { MAX_ICON_BYTES } from '../contract/limits.ts';
 import { sendRequest } from './api.ts';
 import type { Context } from './command.ts';
 import { usageError } from './exit.ts';
+import { foreign } from './terminal.ts';
 
 /** Time limit of an upload: 5 MB at 200 kbit/s. */
 const UPLOAD_MS = 200_000;
+const CHUNK_BYTES = 64 * 1024;
+const BAR_WIDTH = 20;
 
 const HINT = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
 
 /** A file that was checked and can be uploaded. */
 export type Icon = {
-  /** Uploads it. @returns its iconUrl. @throws ApiError; CommandError unreachable */
+  /** Uploads it, with a progress bar on stderr. @returns its iconUrl. @throws ApiError; CommandError unreachable */
   upload(client: Client, host: string): Promise<string>;
 };
 
@@ -21,7 +24,7 @@ export type Icon = {
  * Reads an icon and checks its content, before anything is sent.
  * @throws CommandError usage for a file that is not a JPG or PNG of at most 5 MB
  */
-export async function openIcon(context: Pick<Context, 'cwd' | 'env' | 'signal'>, file: string): Promise<Icon> {
+export async function openIcon(context: Pick<Context, 'cwd' | 'env' | 'terminal' | 'signal'>, file: string): Promise<Icon> {
   const bytes = await read(resolve(context.cwd, file), file);
   const { formatOf } = await import('../server/uploads/icon.ts');
   const format = formatOf(bytes);
@@ -31,12 +34,27 @@ export async function openIcon(context: Pick<Context, 'cwd' | 'env' | 'signal'>,
       const { uploadURL } = await client.beginUpload({});
       // The upload stays at the service in use, even if the URL names another origin.
       const { pathname, search } = new URL(uploadURL, host);
-      const request = { method: 'PUT', headers: { 'Content-Type': `image/${format}` }, body: new Uint8Array(bytes) };
-      await sendRequest(host, pathname + search, request, { ...context, timeoutMs: UPLOAD_MS });
+      const body = ReadableStream.from(
+        partsOf(bytes, (sent) => context.terminal.progress(`${foreign(basename(file)).slice(0, 40)}  ${bar(sent)}`)),
+      );
+      const request: RequestInit = { method: 'PUT', headers: { 'Content-Type': `image/${format}` }, body, duplex: 'half' };
+      await sendRequest(host, pathname + search, request, { ...context, timeoutMs: UPLOAD_MS }).finally(() =>
+        context.terminal.progress(''),
+      );
       return pathname;
     },
   };
 }
+
+/** Yields the bytes in parts, at the pace of the connection, and reports which part of the whole was taken. */
+function* partsOf(bytes: Buffer, onTaken: (part: number) => void): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    yield bytes.subarray(at, at + CHUNK_BYTES);
+    onTaken(Math.min(1, (at + CHUNK_BYTES) / bytes.length));
+  }
+}
+
+const bar = (part: number) => `${'#'.repeat(Math.round(part * BAR_WIDTH)).padEnd(BAR_WIDTH, '.')}  ${Math.floor(part * 100)} %`;
 
 async function read(path: string, file: string): Promise<Buffer> {
   try {

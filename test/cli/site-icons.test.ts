@@ -58,6 +58,8 @@ test('uploads an icon with a new website, by its content and not its name', asyn
     const icon = await service.client().get(ran.json().iconUrl);
     expect([icon.status, icon.headers['content-type']]).toEqual([200, type]);
     expect((await siteOf(domain))?.iconUrl).toBe(new URL(ran.json().iconUrl).pathname);
+    // No progress bar without a terminal.
+    expect(ran.stderr).not.toContain('%');
   }
 });
 
@@ -91,6 +93,32 @@ describe('rejected before a website is created', () => {
     expect((await siteOf(domain))?.iconUrl ?? null).toBe(null);
     expect(await siteOf(domain)).toEqual(file === '' ? expect.anything() : undefined);
   });
+});
+
+test('shows the upload progress in a terminal and clears it, unless --quiet', async () => {
+  const domain = await added();
+  const terminal = openTerminal(home, ['sites', 'update', domain, '--icon', 'large.png']);
+  expect(await terminal.exited).toBe(0);
+  const percents = [...terminal.bytes().matchAll(/(\d+) %/g)].map(([, percent]) => Number(percent));
+  expect(percents.length).toBeGreaterThan(10);
+  expect(percents).toEqual([...percents].sort((a, b) => a - b));
+  expect(percents.at(-1)).toBe(100);
+  expect(terminal.text()).not.toContain('%');
+  await terminal.close();
+  const quiet = openTerminal(home, ['sites', 'update', domain, '--icon', 'logo.png', '--quiet']);
+  expect(await quiet.exited).toBe(0);
+  expect(quiet.bytes()).not.toContain(' %');
+  await quiet.close();
+});
+
+test('the upload progress stays on one line of a narrow terminal', async () => {
+  const name = `${'書'.repeat(30)}.png`;
+  await writeFile(join(home.directory, name), pngOfBytes(MAX_ICON_BYTES));
+  const terminal = openTerminal(home, ['sites', 'update', await added(), '--icon', name], { columns: 40 });
+  expect(await terminal.exited).toBe(0);
+  expect(terminal.bytes()).toContain('書…');
+  expect(terminal.text()).not.toContain('書');
+  await terminal.close();
 });
 
 describe('a malicious service', () => {
@@ -157,7 +185,11 @@ describe('a malicious service', () => {
 
   test('cannot redirect an upload; Ctrl-C ends a stuck upload with 2', async () => {
     const terminal = openTerminal(home, ['sites', 'add', 'new.example', '--icon', 'large.png', '--host', host]);
+    // The progress is that of the connection: large.png does not fit into its buffers.
+    await terminal.waitFor(/ [1-9]\d? %/);
     await waitUntil('the upload has begun', 30_000, () => uploads.length > 0);
+    uploads[0].resume();
+    await terminal.waitFor('100 %');
     terminal.type(KEYS.interrupt);
     expect(await terminal.exited).toBe(2);
     expect(terminal.text()).toContain('Cancelled');

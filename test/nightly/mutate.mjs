@@ -18,7 +18,10 @@ function mutate(source) {
   return source.replace(mutation.text, () => mutation.becomes);
 }
 
-/** A hook below those of tsx, which compile what it returns. */
+/**
+ * A hook below those of tsx, which compile what it returns.
+ * @public
+ */
 export async function load(url, context, next) {
   const loaded = await next(url, context);
   return path && url.split('?')[0] === pathToFileURL(path).href ? { ...loaded, source: mutate(String(loaded.source)) } : loaded;
