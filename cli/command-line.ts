@@ -115,8 +115,8 @@ function toUsageError(command: Command, { code, message }: CommanderError): Comm
       if (command.commands.length > 0) return unknownCommand(`\`${path} --help\` lists its commands.`);
       return usageError(`${path} takes ${countArguments(command.registeredArguments.length)}; ${command.args.length} were given.`, help);
     case 'commander.invalidArgument': {
-      const [, flag, value, argument, choices] = INVALID_CHOICE.exec(message) ?? [];
-      return usageError(`${flag ?? `<${argument}>`} cannot be "${quote(value)}".`, `It is one of ${choices}.`);
+      const { name, value, choices } = parseInvalidChoice(message);
+      return usageError(`${name} cannot be "${quote(value)}".`, `It is one of ${choices}`);
     }
     default:
       return usageError(quote(message.replace(/^error: /, '')), help);
@@ -135,9 +135,17 @@ const argumentsOf = (command: Command) =>
 
 const countArguments = (count: number) => (count === 0 ? 'no arguments' : count === 1 ? 'one argument' : `${count} arguments`);
 
-/** Matches what commander says about the value of a flag or of an argument that is none of its choices. */
-const INVALID_CHOICE =
-  /^error: (?:option '(--[\w-]+)[^']*' argument|command-argument value) '(.*)' is invalid(?: for argument '(\w+)')?\. Allowed choices are (.+)\.$/s;
+/** Parses what commander says about the value of a flag or an argument that is none of its choices, whatever is in the value. */
+function parseInvalidChoice(message: string) {
+  const flag = /^error: option '(--[\w-]+)/.exec(message)?.[1];
+  const before = flag ? "' argument '" : "value '";
+  const last = (text: string) => message.slice(message.lastIndexOf(text) + text.length);
+  return {
+    name: flag ?? `<${last("for argument '").split("'")[0]}>`,
+    value: message.slice(message.indexOf(before) + before.length, message.lastIndexOf("' is invalid")),
+    choices: last('Allowed choices are '),
+  };
+}
 
 /** Time limit for a command's clean-up after Ctrl-C, unless the command is marked with waitsForCleanUp. */
 const CLEAN_UP_MS = 2_000;
