@@ -1,10 +1,11 @@
-import { ApiError, type Client } from '../contract/client.ts';
+import type { Client } from '../contract/client.ts';
 import { errors } from '../contract/errors.ts';
-import { createCookieJar, openApi } from './api.ts';
+import { openApi } from './api.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { promptHidden } from './prompts.ts';
 import { requireNamed } from './settings.ts';
+import { hasCode } from './sites.ts';
 import { type Day, parseDailyLogins } from './stats.ts';
 
 const VARIABLE = 'EMAILAUTH_ADMIN_PASSWORD';
@@ -31,7 +32,7 @@ export type AdminSession = {
 export async function openAdmin(context: Context): Promise<AdminSession> {
   const { terminal, signal } = context;
   if (context.env[VARIABLE]) requireNamed(await context.settings.host(), VARIABLE);
-  const cookies = createCookieJar();
+  const cookies = new Map<string, string>();
   const client = openApi({ host: await context.host(), env: context.env, caller: null, terminal, signal, cookies });
   const password = await enterPassword(client, context);
   const dailyLogins = async (options: { signal?: AbortSignal }) => parseDailyLogins(await client.dailyLogins({}, options));
@@ -90,8 +91,6 @@ async function verify(
     throw hasCode(error, 'bad_password') ? refused('bad_password', ...textWhenWrong(), error) : error;
   }
 }
-
-const hasCode = (error: unknown, code: ApiError['code']) => error instanceof ApiError && error.code === code;
 
 const refused = (code: string, message: string, hint: string, cause: unknown) =>
   new CommandError(EXIT.signInNeeded, code, message, hint, cause);

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { createCookieJar, openApi } from './api.ts';
+import { openApi } from './api.ts';
 import { describeFailure } from './exit.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -69,30 +69,23 @@ test('a redirect is reported, and not followed', async () => {
   expect(requests).toBe(1);
 });
 
-function headersWith(...lines: string[]): Headers {
-  const headers = new Headers();
-  for (const line of lines) headers.append('Set-Cookie', line);
-  return headers;
-}
-
-test('a cookie jar returns the cookies that were set, also with a __Host- prefix', () => {
-  const jar = createCookieJar();
-  expect(jar.header()).toBeUndefined();
-  jar.store(
-    headersWith('__Host-admin=ab-c_=; Max-Age=28800; Path=/; HttpOnly; Secure; SameSite=Strict', '__Host-admin_browser=x.y; Path=/'),
-  );
-  expect(jar.header()).toBe('__Host-admin=ab-c_=; __Host-admin_browser=x.y');
-  jar.store(headersWith('__Host-admin=new; Max-Age=28800'));
-  expect(jar.header()).toBe('__Host-admin=new; __Host-admin_browser=x.y');
-});
-
-test('a deleted cookie is removed, and a line without a name is ignored', () => {
-  const jar = createCookieJar();
-  jar.store(headersWith('admin=a; Path=/', 'nonsense', '=b'));
-  expect(jar.header()).toBe('admin=a');
-  jar.store(headersWith('admin=; Max-Age=0; Path=/'));
-  expect(jar.header()).toBeUndefined();
-  jar.store(headersWith('admin=a'));
-  jar.clear();
-  expect(jar.header()).toBeUndefined();
+test('cookies are sent again, also with a __Host- prefix, until they are deleted; a line without a name is ignored', async () => {
+  const answers = [
+    ['__Host-admin=ab-c_=; Max-Age=28800; Path=/; HttpOnly; Secure; SameSite=Strict', 'browser=x.y; Path=/', 'nonsense', '=b'],
+    ['__Host-admin=new; Max-Age=28800'],
+    ['__Host-admin=; Max-Age=0; Path=/'],
+  ];
+  const sent: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    sent.push(request.headers.cookie);
+    response.writeHead(200, { 'Set-Cookie': answers[sent.length - 1] ?? [] }).end('[]');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => server.close());
+  const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { signal } = new AbortController();
+  const terminal = openTerminal({}, {}, signal);
+  const client = openApi({ host, env: {}, caller: null, terminal, signal, cookies: new Map() });
+  for (let i = 0; i < 4; i++) await client.listWebsites({});
+  expect(sent).toEqual([undefined, '__Host-admin=ab-c_=; browser=x.y', '__Host-admin=new; browser=x.y', 'browser=x.y']);
 });

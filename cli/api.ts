@@ -1,7 +1,7 @@
 import { arch, platform, release } from 'node:os';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
-import { createFetch, describeConnection, describeTimeout, proxyFor, readBody, TIMEOUT_MS } from './connection.ts';
+import { createFetch, describeConnection, describeTimeout, proxyFor, TIMEOUT_MS } from './connection.ts';
 import { CommandError, EXIT } from './exit.ts';
 import type { Environment } from './installation.ts';
 import { version } from './installation.ts';
@@ -20,8 +20,8 @@ type ApiOptions = {
   caller: Caller | null;
   terminal: Terminal;
   signal: AbortSignal;
-  /** For calls that open a session with a cookie. */
-  cookies?: CookieJar;
+  /** The cookies of the session that a call opens, by name, for calls to a single origin. */
+  cookies?: Map<string, string>;
 };
 
 /**
@@ -35,9 +35,9 @@ export function openApi({ host, env, caller, terminal, signal, cookies }: ApiOpt
     headers: { 'User-Agent': userAgent(), ...(caller && { Authorization: `Bearer ${caller.token}` }) },
     fetch: async (input, init) => {
       const start = performance.now();
-      const cookie = cookies?.header();
+      const cookie = [...(cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
       const response = await send(input, { ...init, headers: { ...init?.headers, ...(cookie && { Cookie: cookie }) }, redirect: 'error' });
-      cookies?.store(response.headers);
+      if (cookies) await storeCookies(cookies, response.headers);
       // Without the query, which may contain a token.
       const path = new URL(String(input)).pathname;
       terminal.detail(`${init?.method} ${path} ${response.status} ${Math.round(performance.now() - start)} ms`);
@@ -138,38 +138,12 @@ export function userAgent(): string {
   return `emailauth/${version()} (${platform()} ${release()}; ${arch()}) node/${process.versions.node}`;
 }
 
-/** The cookies of one service, in memory only. */
-export type CookieJar = {
-  /** Returns the value of a request's Cookie header, or undefined when there are no cookies. */
-  header(): string | undefined;
-  /** Applies the Set-Cookie headers of a response (RFC 6265 §5.2: a Max-Age of 0 deletes). */
-  store(headers: Headers): void;
-  clear(): void;
-};
-
-/** Creates a jar for calls to a single origin, which therefore ignores paths and domains of cookies. */
-export function createCookieJar(): CookieJar {
-  const cookies = new Map<string, string>();
-  return {
-    header: () => (cookies.size > 0 ? [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') : undefined),
-    store(headers) {
-      for (const line of headers.getSetCookie()) {
-        // Not by the package cookie, whose time for a line of separators is quadratic.
-        const [pair, ...attributes] = line.split(';');
-        const separator = pair.indexOf('=');
-        const name = pair.slice(0, separator).trim();
-        if (attributes.some(isExpired)) cookies.delete(name);
-        else if (separator > 0) cookies.set(name, pair.slice(separator + 1).trim());
-      }
-    },
-    clear: () => cookies.clear(),
-  };
-}
-
-/** Whether an attribute of Set-Cookie is `Max-Age=0`. */
-function isExpired(attribute: string): boolean {
-  const [name, seconds] = attribute.split('=', 2).map((part) => part.trim());
-  return name.toLowerCase() === 'max-age' && seconds !== undefined && /^0*$/.test(seconds);
+async function storeCookies(cookies: Map<string, string>, headers: Headers): Promise<void> {
+  const { parseSetCookies } = await import('../diagnostics/request.ts');
+  for (const { name, value, isDeleted } of parseSetCookies(headers.getSetCookie())) {
+    if (isDeleted) cookies.delete(name);
+    else cookies.set(name, value);
+  }
 }
 
 /** The host may be another server, or a service of another version: only responses that match the contract are used. */
@@ -179,12 +153,33 @@ function checkResponse(name: RouteName, response: unknown): unknown {
   throw badResponse(error);
 }
 
-/** Returns a response whose body was read, within the time and size that a call may take. */
+/**
+ * Returns a response whose body was read, within the time and size that a call may take. Without reading it here, nothing would end a
+ * body that never ends: an aborted signal of fetch does not reach the body of a response that was dropped.
+ * @throws the reason of `signal`; ApiError for a body of more than MAX_RESPONSE_BYTES
+ */
 async function withBody(response: Response, signal: AbortSignal): Promise<Response> {
-  const tooLong = () => badResponse(new Error(`It is longer than ${MAX_RESPONSE_BYTES} bytes.`));
-  const body = await readBody(response, { signal, maxBytes: MAX_RESPONSE_BYTES, tooLong });
+  const reader = response.body?.getReader();
+  const stop = () => void reader?.cancel().catch(() => {});
+  signal.addEventListener('abort', stop, { once: true });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    if (signal.aborted) stop();
+    for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+      length += part.value.length;
+      if (length > MAX_RESPONSE_BYTES) throw badResponse(new Error(`It is longer than ${MAX_RESPONSE_BYTES} bytes.`));
+      chunks.push(part.value);
+    }
+    signal.throwIfAborted();
+  } catch (error) {
+    stop();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
   const isEmpty = [204, 205, 304].includes(response.status);
-  return new Response(isEmpty ? null : body, { status: response.status, headers: [...response.headers] });
+  return new Response(isEmpty ? null : Buffer.concat(chunks), { status: response.status, headers: [...response.headers] });
 }
 
 function badResponse(cause: unknown): ApiError {

@@ -71,38 +71,6 @@ export function createFetch(env: Environment): typeof fetch {
   };
 }
 
-/**
- * Returns the body of a response. Without reading it here, nothing would end a body that never ends: an aborted signal of fetch does
- * not reach the body of a response that was dropped.
- * @throws the reason of `signal`; what `tooLong` returns for more than `maxBytes`
- */
-export async function readBody(
-  response: Response,
-  { signal, maxBytes, tooLong }: { signal: AbortSignal; maxBytes: number; tooLong: () => Error },
-): Promise<Uint8Array<ArrayBuffer>> {
-  if (!response.body) return new Uint8Array();
-  const reader = response.body.getReader();
-  const stop = () => void reader.cancel().catch(() => {});
-  signal.addEventListener('abort', stop, { once: true });
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    if (signal.aborted) stop();
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      length += part.value.length;
-      if (length > maxBytes) throw tooLong();
-      chunks.push(part.value);
-    }
-    signal.throwIfAborted();
-    return new Uint8Array(Buffer.concat(chunks));
-  } catch (error) {
-    stop();
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
-
 /** Codes of errors of the connection to the server that was dialed, which is the proxy if there is one. */
 const DIALING =
   /^(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/;

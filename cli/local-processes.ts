@@ -205,8 +205,6 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));
 /** A service in local mode whose inbox this machine can read. */
 type LocalService = {
   origin: string;
-  /** Whether it was started for this command. */
-  isOwn: boolean;
   /** Ends a service that was started here, and removes its data. */
   close(): Promise<void>;
 };
@@ -222,7 +220,7 @@ export async function openLocalService(context: Context): Promise<LocalService> 
   const { hasInbox } = await import('../diagnostics/inbox.ts');
   const { value: host, source } = await context.settings.host();
   if (isThisMachine(new URL(host).hostname) && (await hasInbox(host, context.signal))) {
-    return { origin: host, isOwn: false, close: async () => {} };
+    return { origin: host, close: async () => {} };
   }
   if (source === 'flag') {
     const hint = 'Start one with `emailauth start`, without SMTP_URL; without --host, `emailauth try` starts one itself.';
@@ -249,7 +247,7 @@ async function startService({ env, signal }: Context): Promise<LocalService> {
       if (group.hasEnded() || Date.now() > end) throw notStarted(lastLines(group.output(), 20));
       await new Promise((resolve) => setTimeout(resolve, INBOX_POLL_MS));
     }
-    return { origin, isOwn: true, close };
+    return { origin, close };
   } catch (error) {
     await close();
     throw error;

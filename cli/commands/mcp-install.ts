@@ -85,7 +85,7 @@ async function install(context: Context, client: AssistantClient, flags: EntryFl
       'opened',
       `Confirm it in ${client.name}. If nothing opened, \`emailauth mcp config ${client.id}\` prints the entry to add.`,
     );
-  const entry = await formatFile(client, wanted.server);
+  const entry = await formatFile(client, config);
   return report(
     'printed',
     `${link ? `Open this address, which adds it to ${client.name}:\n${link}\n\nOr add` : 'Add'} this to ${path}:\n\n${entry}`,
@@ -132,7 +132,8 @@ async function printConfig(context: Context, id: string | undefined, flags: Entr
     const wanted = await serverFor(context, client, flags);
     for (const remark of wanted.remarks) remarks.add(remark);
     const path = requirePath(client, flags.scope, machineOf(context), context.cwd);
-    all.push({ client, path, config: treeOf(client, wanted), text: await formatFile(client, wanted.server) });
+    const config = treeOf(client, wanted);
+    all.push({ client, path, config, text: await formatFile(client, config) });
   }
   const results = all.map(({ client, path, config }) => ({ client: client.id, path, config }));
   if (id) terminal.note(`For ${all[0].path}:`);

@@ -55,7 +55,6 @@ export const completion: CommandSpec = {
   json: '{shell,script}',
   async run({ terminal }, [shell = '']) {
     const script = scripts[shell];
-    if (!script) throw usageError(`There is no completion for ${shell}.`, `It is one of ${Object.keys(scripts).join(', ')}.`);
     terminal.result({ shell, script }, script.trimEnd());
     return EXIT.ok;
   },

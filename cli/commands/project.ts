@@ -1,4 +1,3 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CheckResult } from '../../diagnostics/check.ts';
 import type { CheckOptions, Remedies } from '../../diagnostics/website.ts';
@@ -83,6 +82,7 @@ export const tryCommand: CommandSpec = {
   waitsForCleanUp: true,
   async run(context, [dir], flags) {
     const { terminal } = context;
+    const { requireDirectory } = await import('../init/questions.ts');
     const root = requireDirectory(resolve(context.cwd, dir ?? '.'));
     const paths = await parsePaths(flags);
     const url = flags.url === undefined ? undefined : await parseUrl(flags.url);
@@ -105,13 +105,6 @@ export const tryCommand: CommandSpec = {
     }
   },
 };
-
-/** @throws CommandError usage */
-function requireDirectory(path: string): string {
-  if (!existsSync(path) || !statSync(path).isDirectory())
-    throw usageError(`${foreign(path)} is not a directory.`, 'Give the directory of the app.');
-  return realpathSync(path);
-}
 
 /** @throws CommandError usage */
 async function parsePaths({ loginPath, page }: Flags): Promise<Pick<Flags, 'loginPath' | 'page'>> {

@@ -19,7 +19,7 @@ const SERVICE_TIMEOUT_MS = 5_000;
 /** Returns the directory of a project, without symbolic links. @throws CommandError usage when it does not exist */
 export function requireDirectory(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
-  const hint = 'Give the directory of a project: `emailauth init <dir>`.';
+  const hint = 'Give the directory of a project, as in `emailauth init <dir>`.';
   if (!stats) throw usageError(`There is no directory ${foreign(path)}.`, hint);
   if (!stats.isDirectory()) throw usageError(`${foreign(path)} is a file.`, hint);
   return realpathSync(path);

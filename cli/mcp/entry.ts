@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Context } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { baseDirectory } from '../installation.ts';
-import { type AssistantClient, entryOf, type LocalServer, type Machine, type Scope, SERVER_NAME, type Server } from './clients.ts';
+import type { AssistantClient, LocalServer, Machine, Scope, Server } from './clients.ts';
 
 export type EntryFlags = { scope: Scope; http: boolean; readOnly: boolean };
 
@@ -46,10 +46,9 @@ export async function serverFor(context: Context, client: AssistantClient, { sco
   return { server: { command: command.command, args: [...command.args, ...args], ...(env && { env }) }, remarks };
 }
 
-/** Returns a file of the client that contains only the server. */
-export async function formatFile(client: AssistantClient, server: Server): Promise<string> {
-  const tree = { [client.key]: { [SERVER_NAME]: entryOf(client, server) } };
-  if (client.format === 'json') return JSON.stringify(tree, null, 2);
+/** Returns the text of a client's file. @param tree its contents */
+export async function formatFile({ format }: AssistantClient, tree: object): Promise<string> {
+  if (format === 'json') return JSON.stringify(tree, null, 2);
   const { stringify } = await import('smol-toml');
   return stringify(tree).trim();
 }

@@ -3,7 +3,6 @@
  */
 import { parse } from 'cookie';
 import { describe, expect, test } from 'vitest';
-import { createCookieJar } from '../../cli/api.ts';
 import { printable } from '../../cli/terminal.ts';
 import {
   fromNameFault,
@@ -18,6 +17,7 @@ import {
   redirectUriFault,
 } from '../../contract/rules.ts';
 import { oneLine } from '../../diagnostics/check.ts';
+import { parseSetCookies } from '../../diagnostics/request.ts';
 import { parseSpf } from '../../diagnostics/spf.ts';
 import { searchDocs } from '../../docs/search.ts';
 import { deviceLabelOf } from '../../server/accounts/browser.ts';
@@ -105,7 +105,7 @@ const parsers: Parser[] = [
   ['the header of an email', headerText, growingTexts],
   ['text for a terminal', printable, growingTexts],
   ['an SPF record', parseSpf, growingTexts],
-  ['Set-Cookie', (text) => createCookieJar().store(new Headers([['Set-Cookie', inHeader(text)]])), growingTexts],
+  ['Set-Cookie', (text) => parseSetCookies([inHeader(text)]), growingTexts],
   ['text from the network', oneLine, growingTexts],
   ['a search of the documentation', (text) => searchDocs(text, { origin: 'https://auth.example' }), growingTexts.slice(0, 8)],
 ];
