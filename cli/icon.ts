@@ -14,23 +14,18 @@ const BAR_WIDTH = 20;
 
 const HINT = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
 
-/** A file that was checked and can be uploaded. */
-export type Icon = {
-  /** Uploads it, with a progress bar on stderr. @returns its iconUrl. @throws ApiError; CommandError unreachable */
-  upload(client: Client, host: string): Promise<string>;
-};
-
 /**
  * Reads an icon and checks its content, before anything is sent.
  * @throws CommandError usage for a file that is not a JPG or PNG of at most 5 MB
  */
-export async function openIcon(context: Pick<Context, 'cwd' | 'env' | 'terminal' | 'signal'>, file: string): Promise<Icon> {
+export async function openIcon(context: Pick<Context, 'cwd' | 'env' | 'terminal' | 'signal'>, file: string) {
   const bytes = await read(resolve(context.cwd, file), file);
   const { formatOf } = await import('../server/uploads/icon.ts');
   const format = formatOf(bytes);
   if (!format) throw usageError(`${file} is not a JPG or PNG, despite its name.`, HINT);
   return {
-    async upload(client, host) {
+    /** Uploads it, with a progress bar on stderr. @returns its iconUrl. @throws ApiError; CommandError unreachable */
+    async upload(client: Client, host: string): Promise<string> {
       const { uploadURL } = await client.beginUpload({});
       // The upload stays at the service in use, even if the URL names another origin.
       const { pathname, search } = new URL(uploadURL, host);

@@ -8,11 +8,6 @@ const RENEW_MS = 10_000;
 /** PIPE_BUF of Linux: a pipe takes a write of at most so many bytes as a whole, whatever else writes to it (POSIX.1-2024, write). */
 const MAX_WRITE_BYTES = 4_096;
 
-/** Begins the export, unless it has begun: its first row is the next one that the audit log gets. */
-export async function beginExport(query: Query): Promise<void> {
-  await query(BEGIN);
-}
-
 /**
  * Prints the rows of the audit log that were not printed yet, in order, as lines of JSON. The cursor in the database moves after
  * `output` has accepted a batch. Any number of instances may do so at once: one of them prints. While the reader of `output` does not
@@ -78,21 +73,16 @@ function write(output: Writable, text: string): Promise<void> {
 }
 
 /** A row of the audit log. `id` is a decimal number. */
-type AuditRow = {
-  id: string;
-  at: string;
-  action: string;
-  email: string | null;
-  domain: string | null;
-  client_id: string | null;
-  seconds: number | null;
-};
+type AuditRow = { id: string };
 
 /** The rows that an instance may print: those after one number, up to another one. Decimal numbers. */
 type Span = { after: string; upTo: string };
 
-// The statistics have counted the rows up to roll_up.last_audit_id, so that no transaction can add one before it any more.
-const BEGIN = `
+/**
+ * Begins the export, unless it has begun: its first row is the next one that the audit log gets. The statistics have counted the rows up to
+ * roll_up.last_audit_id, so that no transaction can add one before it any more.
+ */
+export const BEGIN_EXPORT = `
 insert into audit_export (last_audit_id) select last_audit_id from roll_up on conflict do nothing`;
 
 const LOCK = `

@@ -4,7 +4,7 @@ import { Logger, type LogLevel, runMigrations, runTaskList, type Task, type Task
 import type { Log } from '../log.ts';
 import { jobRuns } from '../metrics/metrics.ts';
 import { rollUp } from '../stats/stats.ts';
-import { beginExport, exportAuditLog } from './audit-export.ts';
+import { BEGIN_EXPORT, exportAuditLog } from './audit-export.ts';
 import {
   openJobsPool,
   PREPARING,
@@ -125,7 +125,7 @@ export class Jobs {
     for (const end of ['pool:listen:error', 'worker:fatalError'] as const) events.once(end, () => connection.abort());
     try {
       await this.#createTables();
-      if (this.#printsAuditLog) await beginExport((text, values) => pool.query(text, values));
+      if (this.#printsAuditLog) await pool.query(BEGIN_EXPORT);
       const timetable = TIMETABLE.filter(({ task }) => task in this.#tasks);
       const options = { concurrency: CONCURRENCY, pollInterval: POLL_MS, noHandleSignals: true, events, logger: this.#logger };
       const workers = runTaskList(options, this.#tasks, pool);

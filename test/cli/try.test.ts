@@ -131,7 +131,7 @@ test.each([
   [['--url', 'https://shop.example'], /not this machine/],
   [['--url', 'shop'], /not an address/],
   [['--login-path', 'https://evil.example'], /not a path/],
-  [['nowhere'], /not a directory/],
+  [['nowhere'], /no directory/],
   [[], /unknown how to start/],
 ])('is a usage error with %j', async (args, words) => {
   const { exitCode, stderr } = await home.run(['try', ...args]);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { beginExport, exportAuditLog } from '../../server/jobs/audit-export.ts';
+import { BEGIN_EXPORT, exportAuditLog } from '../../server/jobs/audit-export.ts';
 import { openJobsPool } from '../../server/jobs/store.ts';
 import { openStage, type Stage } from '../harness.ts';
 import { entry } from '../program.ts';
@@ -85,7 +85,7 @@ describe('a run', () => {
   }
   async function exportBy(pool: (typeof pools)[number], output: Writable, { maxMs = TIMEOUT_MS, onWait = () => {} } = {}) {
     const query = <Row extends object>(text: string, values?: unknown[]) => pool.query<Row & Record<string, unknown>>(text, values);
-    await beginExport(query);
+    await query(BEGIN_EXPORT);
     await exportAuditLog(query, output, { signal: new AbortController().signal, maxMs, onWait });
   }
   /** Adds rows to the log and to the totals. @returns their ids */

@@ -183,7 +183,6 @@ type Entry = { id: string; label: string; detail?: string; keywords?: string[]; 
 export type Page = { href: string; label: string; keywords: string[] };
 
 const homePage: Page = { href: paths.landing, label: 'Home', keywords: ['start', 'landing'] };
-
 const publicPages: Page[] = [
   { href: paths.guide, label: 'Documentation', keywords: ['guide', 'help', 'integrate'] },
   { href: paths.register, label: 'Register a domain', keywords: ['website', 'site'] },

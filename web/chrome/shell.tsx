@@ -120,6 +120,12 @@ export function PortalShell({ children }: { children: ReactNode }) {
   );
 }
 
+const SideLink = ({ href, current, children }: { href: string; current: 'page' | boolean; children: ReactNode }) => (
+  <Link href={href} aria-current={current || undefined} className={cx(entry, '-outline-offset-2', current ? 'bg-sunk text-ink' : inactive)}>
+    {children}
+  </Link>
+);
+
 function Pages({ path }: { path: string }) {
   const strip = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the current entry depends on the path
@@ -129,18 +135,12 @@ function Pages({ path }: { path: string }) {
   return (
     <nav ref={strip} aria-label="Dashboard" className="flex gap-1 overflow-x-auto px-2 py-2 sm:px-4 md:flex-col md:py-4">
       {pages.map(({ href, label, below, soon }) => {
-        const isBelow = below !== undefined && path.startsWith(below);
-        const isCurrent = path === href || isBelow;
+        const current = path === href ? 'page' : below !== undefined && path.startsWith(below);
         return (
-          <Link
-            key={href}
-            href={href}
-            aria-current={isCurrent ? (isBelow ? 'true' : 'page') : undefined}
-            className={cx(entry, '-outline-offset-2', isCurrent ? 'bg-sunk text-ink' : inactive)}
-          >
+          <SideLink key={href} href={href} current={current}>
             {label}
             {soon && <Badge>Soon</Badge>}
-          </Link>
+          </SideLink>
         );
       })}
     </nav>
@@ -155,14 +155,9 @@ function More({ path }: { path: string }) {
   return (
     <div className="mt-auto hidden gap-1 border-t border-line p-4 md:grid">
       {more.map(({ href, label }) => (
-        <Link
-          key={href}
-          href={href}
-          aria-current={path === href ? 'page' : undefined}
-          className={cx(entry, path === href ? 'bg-sunk text-ink' : inactive)}
-        >
+        <SideLink key={href} href={href} current={path === href && 'page'}>
           {label}
-        </Link>
+        </SideLink>
       ))}
       {(user || isPending) && (
         <button type="button" onClick={() => logout.mutate()} className={cx(entry, inactive)}>

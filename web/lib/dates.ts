@@ -8,19 +8,18 @@ const UNITS = [
 ] as const;
 
 /** Returns how long ago a time was, in a language: `3 days ago`. @param timestamp Unix milliseconds */
-export function timeAgo(timestamp: number, language: string, now: number = Date.now()): string {
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-  const seconds = Math.max(0, (now - timestamp) / 1000);
-  for (const [unit, length] of UNITS) if (seconds >= length) return format.format(-Math.floor(seconds / length), unit);
-  return format.format(0, 'second');
-}
+export const timeAgo = (timestamp: number, language: string, now: number = Date.now()) =>
+  relativeTime(Math.min(0, timestamp - now) / 1000, language);
 
 /** Returns how long it is until a time, in a language: `in 3 days`. @param timestamp Unix milliseconds */
-export function timeUntil(timestamp: number, language: string, now: number = Date.now()): string {
+export const timeUntil = (timestamp: number, language: string, now: number = Date.now()) =>
+  relativeTime(Math.max(0, timestamp - now) / 1000, language);
+
+function relativeTime(seconds: number, language: string): string {
   const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-  const seconds = Math.max(0, (timestamp - now) / 1000);
-  for (const [unit, length] of UNITS) if (seconds >= length) return format.format(Math.floor(seconds / length), unit);
-  return format.format(Math.floor(seconds), 'second');
+  const found = UNITS.find(([, length]) => Math.abs(seconds) >= length);
+  // The last minute is now.
+  return found ? format.format(Math.trunc(seconds / found[1]), found[0]) : format.format(Math.max(0, Math.floor(seconds)), 'second');
 }
 
 /** Returns day, short month and year, in a language: `5 Mar 2026`; `Recently` when the date is missing. */

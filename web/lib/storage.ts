@@ -132,7 +132,7 @@ const pkceFields = Object.keys(PKCE_KEYS) as (keyof typeof PKCE_KEYS)[];
 export function storePkce(bundle: PkceBundle) {
   deleteExpired();
   for (const field of pkceFields) writeStored(session, PKCE_KEYS[field], bundle[field]);
-  writeStored(local, PKCE_PREFIX + bundle.state, JSON.stringify({ ...bundle, expiresAt: Date.now() + ATTEMPT_SECONDS * 1000 }));
+  storeForAttempt(PKCE_PREFIX + bundle.state, bundle);
 }
 
 /** Returns the bundle with this state. `missing`: this browser began no sign-in; `wrong_state`: it began another one. */
@@ -140,7 +140,7 @@ export function readPkce(state: string): PkceResult {
   deleteExpired();
   const inTab = Object.fromEntries(pkceFields.map((field) => [field, readStored(session, PKCE_KEYS[field])]));
   if (inTab.state === state && inTab.codeVerifier && inTab.redirectUri) return { ...inTab, email: inTab.email ?? '' } as PkceBundle;
-  const inBrowser = parsePkce(readStored(local, PKCE_PREFIX + state));
+  const inBrowser = parseStored<PkceBundle>(readStored(local, PKCE_PREFIX + state));
   if (inBrowser) return inBrowser;
   return inTab.state || localKeys().some((key) => key.startsWith(PKCE_PREFIX)) ? 'wrong_state' : 'missing';
 }
@@ -157,16 +157,7 @@ export function deletePkceOfTab() {
 }
 
 function deleteExpired() {
-  for (const key of localKeys()) if (key.startsWith(PKCE_PREFIX) && !parsePkce(readStored(local, key))) writeStored(local, key, null);
-}
-
-function parsePkce(text: string | null): PkceBundle | null {
-  try {
-    const { expiresAt, ...bundle } = JSON.parse(text ?? 'null');
-    return expiresAt > Date.now() ? bundle : null;
-  } catch {
-    return null;
-  }
+  for (const key of localKeys()) if (key.startsWith(PKCE_PREFIX) && !parseStored(readStored(local, key))) writeStored(local, key, null);
 }
 
 const WAY_BACK_KEY = 'wayBack';
@@ -175,35 +166,38 @@ const WAY_BACK_KEY = 'wayBack';
  * Stores the page to return to after the sign-in, which always ends at the home page of the portal. In the local storage, since a
  * mailed link opens in a new tab, and for as long as that link is valid.
  */
-export const storeWayBack = (path: string) =>
-  writeStored(local, WAY_BACK_KEY, JSON.stringify({ path, expiresAt: Date.now() + ATTEMPT_SECONDS * 1000 }));
+export const storeWayBack = (path: string) => storeForAttempt(WAY_BACK_KEY, { path });
 
 /** Returns the stored page, once; null when there is none. */
 export function takeWayBack(): string | null {
-  const stored = readStored(local, WAY_BACK_KEY);
-  writeStored(local, WAY_BACK_KEY, null);
-  try {
-    const { path, expiresAt } = JSON.parse(stored ?? 'null');
-    return expiresAt > Date.now() ? safePath(location.origin + path, paths.developer) : null;
-  } catch {
-    return null;
-  }
+  const stored = takeStored<{ path: string }>(WAY_BACK_KEY);
+  return stored && safePath(location.origin + stored.path, paths.developer);
 }
 
 const DRAFT_PREFIX = 'draft.';
 
 /** Keeps what was typed into a form during a sign-in that comes back to it, for as long as its link is valid. It must not be a secret. */
-export const storeDraft = (form: string, values: object) =>
-  writeStored(local, DRAFT_PREFIX + form, JSON.stringify({ values, expiresAt: Date.now() + ATTEMPT_SECONDS * 1000 }));
+export const storeDraft = (form: string, values: object) => storeForAttempt(DRAFT_PREFIX + form, values);
 
 /** Returns what was typed into a form before a sign-in, once; null when there is nothing. */
-export function takeDraft<Values extends object>(form: string): Partial<Values> | null {
-  const stored = readStored(local, DRAFT_PREFIX + form);
-  writeStored(local, DRAFT_PREFIX + form, null);
+export const takeDraft = <Values extends object>(form: string) => takeStored<Partial<Values>>(DRAFT_PREFIX + form);
+
+/** Stores values for as long as an emailed link is valid. */
+const storeForAttempt = (key: string, values: object) =>
+  writeStored(local, key, JSON.stringify({ ...values, expiresAt: Date.now() + ATTEMPT_SECONDS * 1000 }));
+
+/** Returns values that have not expired, or null. */
+function parseStored<Values>(text: string | null): Values | null {
   try {
-    const { values, expiresAt } = JSON.parse(stored ?? 'null');
+    const { expiresAt, ...values } = JSON.parse(text ?? 'null');
     return expiresAt > Date.now() ? values : null;
   } catch {
     return null;
   }
+}
+
+function takeStored<Values>(key: string): Values | null {
+  const stored = readStored(local, key);
+  writeStored(local, key, null);
+  return parseStored<Values>(stored);
 }

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import { cx } from './cx.ts';
+import { Descriptions, descriptionsOf } from './field.tsx';
 
 /** Check boxes of which any number may be chosen, as one group. */
 export function Choices<Value extends string>({
@@ -22,9 +23,8 @@ export function Choices<Value extends string>({
   onChange: (chosen: Value[]) => void;
 }) {
   const id = useId();
-  const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ');
   return (
-    <fieldset className="min-w-0" aria-describedby={described || undefined}>
+    <fieldset className="min-w-0" aria-describedby={descriptionsOf(id, { error, hint })}>
       <legend className="mb-1.5 text-sm font-medium">{label}</legend>
       <ul className={cx('divide-y divide-line rounded-control border', error ? 'border-danger' : 'border-line')}>
         {options.map((option) => (
@@ -49,16 +49,7 @@ export function Choices<Value extends string>({
           </li>
         ))}
       </ul>
-      {error && (
-        <p id={`${id}-error`} role="alert" className="mt-1.5 text-sm text-danger">
-          {error}
-        </p>
-      )}
-      {hint && (
-        <p id={`${id}-hint`} className="mt-1.5 text-sm text-muted">
-          {hint}
-        </p>
-      )}
+      <Descriptions id={id} error={error} hint={hint} />
     </fieldset>
   );
 }

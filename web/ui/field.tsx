@@ -1,4 +1,4 @@
-import { type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
+import { type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes, useId } from 'react';
 import { cx } from './cx.ts';
 import { DownIcon } from './icons.tsx';
 
@@ -8,43 +8,19 @@ type FieldProps = InputHTMLAttributes<HTMLInputElement> & {
   /** True: it is not valid, which another text explains. */
   error?: string | true | null;
   mono?: boolean;
+  /** For several lines: how many are shown. */
+  rows?: number;
   /** What was done with the input, which screen readers announce. */
   note?: ReactNode;
   ref?: Ref<HTMLInputElement>;
 };
 
-/** A required field for an email address. */
-export const EmailField = (props: FieldProps) => (
-  <Field type="email" name="email" required autoComplete="email" autoCapitalize="none" spellCheck="false" {...props} />
-);
+type Texts = Pick<FieldProps, 'error' | 'hint' | 'note'>;
 
-/** A required field for a domain. */
-export const DomainField = (props: FieldProps) => (
-  <Field name="domain" required autoComplete="off" autoCapitalize="none" spellCheck="false" inputMode="url" {...props} />
-);
-
-/** A text field with its label. Screen readers read the hint and the error with it. */
-export function Field({ label, hint, error, note, mono = false, ref, ...rest }: FieldProps) {
-  const id = useId();
-  const described = [typeof error === 'string' && error !== '' && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ');
+/** The texts below a field. @param id of the field */
+export function Descriptions({ id, error, note, hint }: Texts & { id: string }) {
   return (
-    <div>
-      <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
-        {label}
-      </label>
-      <input
-        {...rest}
-        ref={ref}
-        id={id}
-        aria-invalid={error ? true : undefined}
-        aria-describedby={described || undefined}
-        className={cx(
-          // iOS zooms in on text smaller than 16 px.
-          'block h-11 w-full min-w-0 rounded-control border bg-panel px-3 text-base outline-offset-0 transition-colors read-only:bg-sunk read-only:text-muted',
-          error ? 'border-danger' : 'border-edge/60 hover:border-edge',
-          mono && 'font-mono text-[0.9375rem]',
-        )}
-      />
+    <>
       {typeof error === 'string' && error !== '' && (
         <p id={`${id}-error`} role="alert" className="mt-1.5 text-sm text-danger">
           {error}
@@ -60,41 +36,48 @@ export function Field({ label, hint, error, note, mono = false, ref, ...rest }: 
           {hint}
         </p>
       )}
-    </div>
+    </>
   );
 }
 
-/** A field for several lines of code, with its label. Screen readers read the hint and the error with it. */
-export function TextArea({
-  label,
-  hint,
-  error,
-  ...rest
-}: TextareaHTMLAttributes<HTMLTextAreaElement> & { label: string; hint: string; error?: string | null }) {
+/** Returns the ids of the texts below a field that screen readers read with it, for aria-describedby. */
+export const descriptionsOf = (id: string, { error, hint }: Texts): string | undefined =>
+  [typeof error === 'string' && error !== '' && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
+
+/** A required field for an email address. */
+export const EmailField = (props: FieldProps) => (
+  <Field type="email" name="email" required autoComplete="email" autoCapitalize="none" spellCheck="false" {...props} />
+);
+
+/** A required field for a domain. */
+export const DomainField = (props: FieldProps) => (
+  <Field name="domain" required autoComplete="off" autoCapitalize="none" spellCheck="false" inputMode="url" {...props} />
+);
+
+/** A text field with its label. Screen readers read the hint and the error with it. */
+export function Field({ label, hint, error, note, mono = false, ref, ...rest }: FieldProps) {
   const id = useId();
+  const Input = (rest.rows ? 'textarea' : 'input') as 'input';
   return (
     <div>
       <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
         {label}
       </label>
-      <textarea
+      <Input
         {...rest}
+        ref={ref}
         id={id}
         aria-invalid={error ? true : undefined}
-        aria-describedby={`${error ? `${id}-error ` : ''}${id}-hint`}
+        aria-describedby={descriptionsOf(id, { error, hint })}
         className={cx(
-          'block w-full min-w-0 rounded-control border bg-panel px-3 py-2 font-mono text-base outline-offset-0 sm:text-[0.9375rem]',
+          // iOS zooms in on text smaller than 16 px.
+          'block w-full min-w-0 rounded-control border bg-panel px-3 text-base outline-offset-0 transition-colors read-only:bg-sunk read-only:text-muted',
+          rest.rows ? 'py-2' : 'h-11',
           error ? 'border-danger' : 'border-edge/60 hover:border-edge',
+          mono && 'font-mono sm:text-[0.9375rem]',
         )}
       />
-      {error && (
-        <p id={`${id}-error`} role="alert" className="mt-1.5 text-sm text-danger">
-          {error}
-        </p>
-      )}
-      <p id={`${id}-hint`} className="mt-1.5 text-sm text-muted">
-        {hint}
-      </p>
+      <Descriptions id={id} error={error} note={note} hint={hint} />
     </div>
   );
 }
@@ -127,7 +110,7 @@ export function Select<Value extends string>({
         <select
           {...rest}
           id={id}
-          aria-describedby={hint ? `${id}-hint` : undefined}
+          aria-describedby={descriptionsOf(id, { hint })}
           className="block h-11 w-full min-w-0 appearance-none rounded-control border border-edge/60 bg-panel pr-9 pl-3 text-base hover:border-edge"
         >
           {children}
@@ -139,11 +122,7 @@ export function Select<Value extends string>({
         </select>
         <DownIcon className="pointer-events-none absolute top-1/2 right-3 size-4 -translate-y-1/2 text-muted" />
       </div>
-      {hint && (
-        <p id={`${id}-hint`} className="mt-1.5 text-sm text-muted">
-          {hint}
-        </p>
-      )}
+      <Descriptions id={id} hint={hint} />
     </div>
   );
 }

@@ -1,11 +1,13 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { cx } from './cx.ts';
 
-type Props = { className?: string };
-
-/** 16 px, 1.5 px strokes, in the color of the text. Icons are decorative: a text or an aria-label stands beside each. */
-function Icon({ className = 'size-4', children }: Props & { children: ReactNode }) {
-  return (
+/**
+ * Returns an icon: 16 px, 1.5 px strokes, in the color of the text. Icons are decorative: a text or an aria-label stands beside each.
+ * @param path its strokes, as the attribute `d` @param shapes what is drawn besides
+ */
+const icon =
+  (path: string, shapes?: ReactNode) =>
+  ({ className = 'size-4' }: { className?: string }) => (
     <svg
       aria-hidden="true"
       viewBox="0 0 16 16"
@@ -18,104 +20,44 @@ function Icon({ className = 'size-4', children }: Props & { children: ReactNode 
       strokeLinecap="round"
       strokeLinejoin="round"
     >
-      {children}
+      {shapes}
+      <path d={path} />
     </svg>
   );
-}
 
-export const CrossIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="m4 4 8 8m0-8-8 8" />
-  </Icon>
+// Marked, so that a page contains only the icons that it shows.
+export const CrossIcon = /* @__PURE__ */ icon('m4 4 8 8m0-8-8 8');
+export const CheckIcon = /* @__PURE__ */ icon('m3 8.5 3.2 3.2L13 5');
+export const CopyIcon = /* @__PURE__ */ icon(
+  'M3.5 10.5h-.3a.7.7 0 0 1-.7-.7V3.2a.7.7 0 0 1 .7-.7h6.6a.7.7 0 0 1 .7.7v.3',
+  <rect x="5.5" y="5.5" width="8" height="8" rx="1.5" />,
 );
-export const CheckIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="m3 8.5 3.2 3.2L13 5" />
-  </Icon>
+export const ArrowIcon = /* @__PURE__ */ icon('M3 8h10M9 4l4 4-4 4');
+export const BackIcon = /* @__PURE__ */ icon('M13 8H3m4 4L3 8l4-4');
+export const OpenIcon = /* @__PURE__ */ icon('M6 3.5H3.5v9h9V10M9 3h4v4m0-4L7.5 8.5');
+export const DownIcon = /* @__PURE__ */ icon('m4 6 4 4 4-4');
+export const PlusIcon = /* @__PURE__ */ icon('M8 3v10M3 8h10');
+export const SunIcon = /* @__PURE__ */ icon(
+  'M8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M12.6 3.4l-.7.7M4.1 11.9l-.7.7',
+  <circle cx="8" cy="8" r="2.8" />,
 );
-export const CopyIcon = (props: Props) => (
-  <Icon {...props}>
-    <rect x="5.5" y="5.5" width="8" height="8" rx="1.5" />
-    <path d="M3.5 10.5h-.3a.7.7 0 0 1-.7-.7V3.2a.7.7 0 0 1 .7-.7h6.6a.7.7 0 0 1 .7.7v.3" />
-  </Icon>
+export const MoonIcon = /* @__PURE__ */ icon('M13.3 9.6A5.6 5.6 0 0 1 6.4 2.7a5.6 5.6 0 1 0 6.9 6.9Z');
+export const GlobeIcon = /* @__PURE__ */ icon(
+  'M2 8h12M8 2c2 1.7 2.8 3.7 2.8 6S10 12.3 8 14c-2-1.7-2.8-3.7-2.8-6S6 3.7 8 2Z',
+  <circle cx="8" cy="8" r="6" />,
 );
-export const ArrowIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="M3 8h10M9 4l4 4-4 4" />
-  </Icon>
-);
-export const BackIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="M13 8H3m4 4L3 8l4-4" />
-  </Icon>
-);
-export const OpenIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="M6 3.5H3.5v9h9V10M9 3h4v4m0-4L7.5 8.5" />
-  </Icon>
-);
-export const DownIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="m4 6 4 4 4-4" />
-  </Icon>
-);
-export const PlusIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="M8 3v10M3 8h10" />
-  </Icon>
-);
-export const SunIcon = (props: Props) => (
-  <Icon {...props}>
-    <circle cx="8" cy="8" r="2.8" />
-    <path d="M8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M12.6 3.4l-.7.7M4.1 11.9l-.7.7" />
-  </Icon>
-);
-export const MoonIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="M13.3 9.6A5.6 5.6 0 0 1 6.4 2.7a5.6 5.6 0 1 0 6.9 6.9Z" />
-  </Icon>
-);
-export const GlobeIcon = (props: Props) => (
-  <Icon {...props}>
-    <circle cx="8" cy="8" r="6" />
-    <path d="M2 8h12M8 2c2 1.7 2.8 3.7 2.8 6S10 12.3 8 14c-2-1.7-2.8-3.7-2.8-6S6 3.7 8 2Z" />
-  </Icon>
-);
-export const MailIcon = (props: Props) => (
-  <Icon {...props}>
-    <rect x="1.75" y="3.25" width="12.5" height="9.5" rx="1.5" />
-    <path d="m2.2 4.5 5.8 4.3 5.8-4.3" />
-  </Icon>
-);
-export const UserIcon = (props: Props) => (
-  <Icon {...props}>
-    <circle cx="8" cy="5.5" r="2.75" />
-    <path d="M2.75 13.5c.7-2.3 2.7-3.6 5.25-3.6s4.55 1.3 5.25 3.6" />
-  </Icon>
-);
-export const SearchIcon = (props: Props) => (
-  <Icon {...props}>
-    <circle cx="7" cy="7" r="4.25" />
-    <path d="m10.2 10.2 3.3 3.3" />
-  </Icon>
-);
-export const ImageIcon = (props: Props) => (
-  <Icon {...props}>
+export const MailIcon = /* @__PURE__ */ icon('m2.2 4.5 5.8 4.3 5.8-4.3', <rect x="1.75" y="3.25" width="12.5" height="9.5" rx="1.5" />);
+export const UserIcon = /* @__PURE__ */ icon('M2.75 13.5c.7-2.3 2.7-3.6 5.25-3.6s4.55 1.3 5.25 3.6', <circle cx="8" cy="5.5" r="2.75" />);
+export const SearchIcon = /* @__PURE__ */ icon('m10.2 10.2 3.3 3.3', <circle cx="7" cy="7" r="4.25" />);
+export const ImageIcon = /* @__PURE__ */ icon(
+  'm2.5 11.5 3.3-3 2.4 2 2.6-2.7 2.9 2.9',
+  <>
     <rect x="2" y="2.5" width="12" height="11" rx="1.5" />
     <circle cx="5.75" cy="6" r="1.1" />
-    <path d="m2.5 11.5 3.3-3 2.4 2 2.6-2.7 2.9 2.9" />
-  </Icon>
+  </>,
 );
-export const DownloadIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="M8 2.5v8m-3.2-3L8 10.7l3.2-3.2M2.5 13.5h11" />
-  </Icon>
-);
-export const MenuIcon = (props: Props) => (
-  <Icon {...props}>
-    <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />
-  </Icon>
-);
+export const DownloadIcon = /* @__PURE__ */ icon('M8 2.5v8m-3.2-3L8 10.7l3.2-3.2M2.5 13.5h11');
+export const MenuIcon = /* @__PURE__ */ icon('M2.5 4.5h11M2.5 8h11M2.5 11.5h11');
 
 /** The logo: an envelope whose flap is a check mark. */
 export function Mark({ className = 'size-6' }: { className?: string }) {

@@ -6,7 +6,7 @@ import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
-import { Field, Select, TextArea } from '../../ui/field.tsx';
+import { Field, Select } from '../../ui/field.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { rowsOf, Switch, scopeOptions, UriList, type UriRow } from './form-fields.tsx';
 import { NewSecret } from './secret-dialogs.tsx';
@@ -98,7 +98,7 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
         mono
         autoComplete="off"
         autoCapitalize="none"
-        spellCheck={false}
+        spellCheck="false"
         inputMode="url"
         maxLength={1024}
         placeholder="https://app.example.com/logged-out"
@@ -161,12 +161,13 @@ function ClientType({
         />
       )}
       {form.authentication === 'private_key_jwt' && (
-        <TextArea
+        <Field
           label="Public keys"
           name="keys"
           required
+          mono
           rows={4}
-          spellCheck={false}
+          spellCheck="false"
           placeholder="https://app.example.com/jwks.json"
           hint="The URL of a JWKS, or the JWKS as JSON, without private keys."
           value={form.keys}
