@@ -19,7 +19,7 @@ const parts = [
   { name: 'clients', run: script('test:clients'), folder: 'test/openid-connect', changes: /^(?:server\/oidc|test\/openid-connect)\// },
   { name: 'deployment', run: script('test:deployment'), folder: 'test/deployment', changes: /^(?:server\/deploy|test\/deployment)\// },
   { name: 'faults', run: script('test:faults'), folder: 'test/faults', changes: /^(?:server|test\/faults)\// },
-  { name: `Node.js ${NEWEST_LTS}`, run: onNewestNode, folder: 'test', changes: /^(?:\.nvmrc|package-lock\.json)$/ },
+  { name: `Node.js ${NEWEST_LTS}`, run: onNewestNode, folder: 'test', changes: /^\.nvmrc$/ },
 ];
 
 const onlyChanged = process.argv.includes('--changed');
