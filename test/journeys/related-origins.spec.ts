@@ -5,7 +5,7 @@ import { hasOpenssl, openAuthority } from '../certificates.ts';
 import { openStage, type Stage } from '../harness.ts';
 import { openHttpsProxy } from '../openid-connect/https-proxy.ts';
 import { freshAddress } from '../sign-ins.ts';
-import { freePort } from '../waiting.ts';
+import { freePort, waitUntil } from '../waiting.ts';
 import { addAuthenticator, credentialsOf } from './authenticator.ts';
 import { heading, requestEmail, text } from './scene.ts';
 
@@ -67,10 +67,17 @@ test('a passkey of one host signs in at another host that it lists, and not at a
   const refused = page.evaluate(`${request}.then(() => 'signed in', ({ name }) => name)`);
   expect(await refused).toBe('SecurityError');
 
-  await page.goto(`${OTHER}/auth?language=en`);
-  await page.getByRole('button', { name: email }).waitFor();
+  // The browser reads the list of hosts itself. On a busy machine that may take it too long, so that the person loads the page again.
+  await waitUntil('the passkey has signed in', 180_000, async () => {
+    await page.goto(`${OTHER}/auth?language=en`);
+    const isSignedIn = page.getByRole('button', { name: email }).waitFor({ timeout: 15_000 });
+    return isSignedIn.then(
+      () => true,
+      () => page.title(),
+    );
+  });
   expect(new URL(page.url()).origin).toBe(OTHER);
   const actions = await stage.query("select 1 from audit_log where email = $1 and action = 'signed_in_passkey'", [email]);
-  expect(actions).toHaveLength(1);
+  expect(actions.length).toBeGreaterThan(0);
   await context.close();
 });
