@@ -20,7 +20,7 @@ async function failureAt(listener: RequestListener) {
   });
   const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { signal } = new AbortController();
-  const client = openApi({ host, env: {}, caller: null, terminal: openTerminal({}, {}, signal), signal });
+  const client = openApi({ host, env: {}, caller: null, terminal: openTerminal({}, {}, signal, process), signal });
   const { exitCode, message } = describeFailure(
     await client.listWebsites({}).then(
       () => null,
@@ -84,7 +84,7 @@ test('cookies are sent again, also with a __Host- prefix, until they are deleted
   ends.push(() => server.close());
   const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { signal } = new AbortController();
-  const terminal = openTerminal({}, {}, signal);
+  const terminal = openTerminal({}, {}, signal, process);
   const client = openApi({ host, env: {}, caller: null, terminal, signal, cookies: new Map() });
   for (let i = 0; i < 4; i++) await client.listWebsites({});
   expect(sent).toEqual([undefined, '__Host-admin=ab-c_=; browser=x.y', '__Host-admin=new; browser=x.y', 'browser=x.y']);

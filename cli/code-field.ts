@@ -14,8 +14,7 @@ export type CodeFieldOptions = {
   keys: string;
   /** Whether an empty Enter requests a new email; `r` always does. */
   enterRequestsEmail(): boolean;
-  style: Terminal['style'];
-  signal: AbortSignal;
+  terminal: Terminal;
 };
 
 const LABEL = 'Code: ';
@@ -47,7 +46,7 @@ export class CodeField {
   constructor(options: CodeFieldOptions) {
     this.#options = options;
     // Used for raw mode, Esc and Ctrl-Z; the line that readline collects is ignored.
-    this.#keys = createInterface({ input: process.stdin, terminal: true, escapeCodeTimeout: ESCAPE_TIMEOUT_MS });
+    this.#keys = createInterface({ input: options.terminal.streams.stdin, terminal: true, escapeCodeTimeout: ESCAPE_TIMEOUT_MS });
     this.cancelled = new Promise<never>((_, reject) => {
       this.#keys.once('close', () => reject(cancelled()));
     });
@@ -56,10 +55,11 @@ export class CodeField {
       this.#tick++;
       this.#draw();
     }, FRAME_MS);
-    process.stdin.on('keypress', this.#press);
-    process.stderr.on('resize', this.#redraw);
-    options.signal.addEventListener('abort', this.close);
-    process.stderr.write(BRACKETED_PASTE.on);
+    const { streams, signal } = options.terminal;
+    streams.stdin.on('keypress', this.#press);
+    streams.stderr.on('resize', this.#redraw);
+    signal.addEventListener('abort', this.close);
+    this.#write(BRACKETED_PASTE.on);
     this.#draw();
   }
 
@@ -84,12 +84,13 @@ export class CodeField {
   /** Removes the field from the screen and restores the terminal. */
   readonly close = (): void => {
     if (this.#isClosed) return;
-    process.stderr.write(`${this.#toTop()}\x1b[J${BRACKETED_PASTE.off}`);
+    const { streams, signal } = this.#options.terminal;
+    this.#write(`${this.#toTop()}\x1b[J${BRACKETED_PASTE.off}`);
     this.#isClosed = true;
     clearInterval(this.#timer);
-    process.stdin.off('keypress', this.#press);
-    process.stderr.off('resize', this.#redraw);
-    this.#options.signal.removeEventListener('abort', this.close);
+    streams.stdin.off('keypress', this.#press);
+    streams.stderr.off('resize', this.#redraw);
+    signal.removeEventListener('abort', this.close);
     this.#keys.close();
   };
 
@@ -138,15 +139,15 @@ export class CodeField {
     if (this.#isClosed) return;
     const { dimmed, lines } = this.#frame();
     if (!above && lines.join('\n') === this.#drawn.join('\n')) return;
-    const styled = lines.map((line, i) => `${i < dimmed ? this.#options.style('dim', line) : line}\x1b[K`);
+    const styled = lines.map((line, i) => `${i < dimmed ? this.#options.terminal.style('dim', line) : line}\x1b[K`);
     // One write that overwrites each line, so that nothing flickers.
-    process.stderr.write(`${this.#toTop()}${above && `${above}\x1b[K\r\n`}${styled.join('\r\n')}\x1b[J`);
+    this.#write(`${this.#toTop()}${above && `${above}\x1b[K\r\n`}${styled.join('\r\n')}\x1b[J`);
     this.#drawn = lines;
   }
 
   /** Returns the lines of the screen; the first `dimmed` of them are status and keys. */
   #frame(): { dimmed: number; lines: string[] } {
-    const width = columns() - 1;
+    const width = this.#columns() - 1;
     const status = `${SPINNER[this.#tick % SPINNER.length]} ${this.#options.status()}`;
     const top = [...wrapHard(status, width), ...wrapHard(this.#options.keys, width)];
     const shown = this.#digits.length > 3 ? `${this.#digits.slice(0, 3)} ${this.#digits.slice(3)}` : this.#digits;
@@ -156,19 +157,25 @@ export class CodeField {
 
   /** Returns what moves the cursor to the first drawn line; a narrower window may have wrapped the lines. */
   #toTop(): string {
-    const rows = this.#drawn.slice(0, -1).reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns())), 0);
+    const rows = this.#drawn.slice(0, -1).reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / this.#columns())), 0);
     return `${rows > 0 ? `\x1b[${rows}A` : ''}\r`;
   }
 
   /** Draws everything again after the window was resized, so that lines that were wrapped are removed. */
   readonly #redraw = (): void => {
-    process.stderr.write(`${this.#toTop()}\x1b[J`);
+    this.#write(`${this.#toTop()}\x1b[J`);
     this.#drawn = [];
     this.#draw();
   };
-}
 
-const columns = () => Math.max(MIN_COLUMNS, process.stderr.columns || 80);
+  #write(text: string): void {
+    this.#options.terminal.streams.stderr.write(text);
+  }
+
+  #columns(): number {
+    return Math.max(MIN_COLUMNS, this.#options.terminal.streams.stderr.columns || 80);
+  }
+}
 
 /** Returns the lines of a plain text, none longer than the width. Control characters count as spaces. */
 const wrapHard = (text: string, width: number): string[] =>

@@ -1,6 +1,7 @@
+import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { type CommandSpec, createContext, type GlobalFlags, partsOf } from './command.ts';
+import { type CommandSpec, createContext, type GlobalFlags, type Invocation, partsOf } from './command.ts';
 import { commands, GLOBAL_FLAGS } from './commands.ts';
 import { CommandError, describeFailure, EXIT, usageError } from './exit.ts';
 import { formatHelp, helpData } from './help.ts';
@@ -14,8 +15,13 @@ type RunCommand = (command: CommandSpec, args: (string | undefined)[], flags: Gl
  * Creates commander's program from the list of commands. `--version` prints `version` as it is. It writes help and the version to stdout, and nothing to stderr:
  * parsing throws a CommandError for a usage error, and a CommanderError with exit code 0 after help and version.
  */
-function createProgram(version: string, run: RunCommand): Command {
-  const program = new Command('emailauth').version(version).configureOutput({ writeErr: () => {} });
+function createProgram(version: string, { stdout, env }: Pick<Invocation, 'stdout' | 'env'>, run: RunCommand): Command {
+  const program = new Command('emailauth').version(version).configureOutput({
+    writeOut: (text) => void stdout.write(text),
+    writeErr: () => {},
+    getOutHelpWidth: () => stdout.columns ?? 80,
+    getOutHasColors: () => showsColors(env, stdout),
+  });
   configure(program, program);
   for (const [flag, description] of Object.entries(GLOBAL_FLAGS)) {
     if (!/^-[hV]/.test(flag)) program.addOption(new Option(flag, description));
@@ -28,6 +34,9 @@ function createProgram(version: string, run: RunCommand): Command {
   });
   return program;
 }
+
+const showsColors = ({ NO_COLOR, FORCE_COLOR = '', TERM }: Invocation['env'], { isTTY }: Invocation['stdout']): boolean =>
+  !NO_COLOR && !/^(?:0|false)$/.test(FORCE_COLOR) && (FORCE_COLOR !== '' || (isTTY === true && TERM !== 'dumb'));
 
 function addCommand(program: Command, spec: CommandSpec, run: RunCommand): void {
   const { name, args } = partsOf(spec);
@@ -147,108 +156,78 @@ function parseInvalidChoice(message: string) {
   };
 }
 
-/** Time limit for a command's clean-up after Ctrl-C, unless the command is marked with waitsForCleanUp. */
-const CLEAN_UP_MS = 2_000;
-/** npm forwards a Ctrl-C that the terminal has already sent to this process: only a later one is a second Ctrl-C. */
-const SECOND_SIGNAL_MS = 1_000;
-
-const runCommand: RunCommand = async (command, args, flags) => {
-  // Ink and chalk read only FORCE_COLOR, when they are imported.
-  if (flags.color === false || process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
-  const stop = new AbortController();
-  isStdoutOwned = command.ownsStdout === true;
-  endsWithStdout = !command.outlivesStdout;
-  const { host: _, ...otherFlags } = flags;
-  // `start --host` is the address to listen on.
-  const context = createContext(command.ownsSignals ? otherFlags : flags, process.env, process.cwd(), stop.signal);
-  if (command.ownsSignals) {
-    process.exitCode = await command.run(context, args, flags);
-    return;
-  }
-  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => end(() => reportError(error)));
-  const interrupted = onInterrupt(stop, command.waitsForCleanUp ? Number.POSITIVE_INFINITY : CLEAN_UP_MS);
-  try {
-    process.exitCode = await Promise.race([command.run(context, args, flags), interrupted]);
-  } catch (error) {
-    throw stop.signal.aborted && !(error instanceof CommandError) ? interruption() : error;
-  }
+/** What the process does around a command. */
+type Hooks = {
+  /** Called before a command runs, which ends with the error that is passed to `fail`, such as an uncaught one. */
+  onCommand?(command: CommandSpec, fail: (error: unknown) => void): void;
 };
+
+/** Time limit for a command's clean-up after an interruption, unless the command is marked with waitsForCleanUp. */
+const CLEAN_UP_MS = 2_000;
+
+/**
+ * Runs `emailauth` with the arguments after its name. What it prints goes to the given streams; nothing is read from the process.
+ * @returns the exit code
+ */
+export async function run(argv: readonly string[], { onCommand, ...invocation }: Invocation & Hooks): Promise<number> {
+  const { stdout, stderr, signal } = invocation;
+  let exitCode: number = EXIT.ok;
+  let isStdoutOwned = false;
+  const versionText = argv.includes('--json') ? printableJson({ version: version() }) : version();
+  const program = createProgram(versionText, invocation, async (command, args, flags) => {
+    isStdoutOwned = command.ownsStdout === true;
+    const { host: _, ...otherFlags } = flags;
+    // `start --host` is the address to listen on.
+    const context = createContext(command.ownsSignals ? otherFlags : flags, invocation);
+    const failed = new Promise<never>((_, reject) => onCommand?.(command, reject));
+    const running = [command.run(context, args, flags), failed];
+    if (!command.ownsSignals && !command.waitsForCleanUp) running.push(interruptedFor(CLEAN_UP_MS, signal));
+    try {
+      exitCode = await Promise.race(running);
+    } catch (error) {
+      throw signal.aborted && !(error instanceof CommandError) ? interruption() : error;
+    }
+  });
+  try {
+    const [command, dashes, ...words] = argv;
+    // The completion scripts call this at every Tab; it is not for people.
+    if (command === 'complete' && dashes === '--') {
+      const { complete } = await import('./completion.ts');
+      stdout.write(await complete(words, (flags) => createContext(flags, invocation)));
+    } else await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+    const { json, verbose } = program.opts<GlobalFlags>();
+    return reportError(error, json && !isStdoutOwned ? stdout : null, stderr, verbose);
+  }
+}
 
 const interruption = () => new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled.');
 
-/** Aborts the command at Ctrl-C, SIGTERM or when the terminal closes. Rejects when its clean-up takes too long. */
-function onInterrupt(stop: AbortController, cleanUpMs: number): Promise<never> {
+/** Rejects when a command has not ended `cleanUpMs` after its interruption. */
+function interruptedFor(cleanUpMs: number, signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    let firstAt = 0;
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(name, () => {
-        if (firstAt && Date.now() - firstAt > SECOND_SIGNAL_MS) process.exit(EXIT.cancelled);
-        if (firstAt) return;
-        firstAt = Date.now();
-        if (process.stderr.isTTY) process.stderr.write('\n');
-        if (Number.isFinite(cleanUpMs)) setTimeout(() => reject(interruption()), cleanUpMs);
-        stop.abort();
-      });
-    }
+    signal.addEventListener('abort', () => setTimeout(() => reject(interruption()), cleanUpMs));
   });
 }
 
-const versionText = process.argv.includes('--json') ? printableJson({ version: version() }) : version();
-const program = createProgram(versionText, runCommand);
-let hasEnded = false;
-let isStdoutOwned = false;
-let endsWithStdout = true;
-
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (!endsWithStdout) return;
-  // The reader of our output has closed it, `head` for instance.
-  if (error.code === 'EPIPE') process.exit(EXIT.ok);
-  process.stderr.write(`The result could not be written: ${error.message}\n`);
-  process.exit(EXIT.failure);
-});
-process.stderr.on('error', () => {});
-
-await end(run);
-
-async function run(): Promise<void> {
-  const [command, dashes, ...words] = process.argv.slice(2);
-  try {
-    // The completion scripts call this at every Tab; it is not for people.
-    if (command === 'complete' && dashes === '--') return await printCompletion(words);
-    await program.parseAsync();
-  } catch (error) {
-    reportError(error);
-  }
-}
-
-async function printCompletion(words: string[]): Promise<void> {
-  const { complete } = await import('./completion.ts');
-  process.stdout.write(await complete(words, (flags) => createContext(flags, process.env, process.cwd(), new AbortController().signal)));
-}
-
-/** Exits after all output is written. What fails after that, a connection for instance, is ignored. */
-async function end(last: () => void | Promise<void>): Promise<void> {
-  await last();
-  if (hasEnded) return;
-  hasEnded = true;
-  for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write('', resolve));
-  process.exit();
-}
-
-/** Prints an error and sets the exit code; all errors end here. */
-function reportError(error: unknown): void {
-  if (hasEnded || (error instanceof CommanderError && error.exitCode === 0)) return;
+/**
+ * Prints an error; all errors end here.
+ * @param stdout gets it as JSON; null: a person reads it on stderr
+ * @returns the exit code
+ */
+function reportError(error: unknown, stdout: Writable | null, stderr: Invocation['stderr'], verbose = false): number {
   const { exitCode, code, message, hint } = describeFailure(error);
-  const { json, verbose } = program.opts<GlobalFlags>();
-  process.exitCode = exitCode;
-  if (json && !isStdoutOwned) process.stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
+  if (stdout) stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
   // A message from the service may contain styles.
   else {
     const text = printable(stripVTControlCharacters(`${message}\n${hint ? `${hint}\n` : ''}`));
-    process.stderr.write(fitColumns(text, columnsOf(process.stderr)));
+    stderr.write(fitColumns(text, columnsOf(stderr)));
   }
   if (verbose && error instanceof Error)
-    process.stderr.write(printable(`${exitCode === EXIT.failure ? error.stack : ''}${describeCauses(error)}\n`));
+    stderr.write(printable(`${exitCode === EXIT.failure ? error.stack : ''}${describeCauses(error)}\n`));
+  return exitCode;
 }
 
 function describeCauses({ cause }: Error): string {

@@ -1,7 +1,7 @@
 import type { Client } from '../contract/client.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { type Caller, type Credentials, openCredentials, openSettings, type Settings } from './settings.ts';
-import { openTerminal, type Terminal, type TerminalFlags } from './terminal.ts';
+import { openTerminal, type Streams, type Terminal, type TerminalFlags } from './terminal.ts';
 
 /** Every flag that a command takes besides the global ones, by commander's name for it. */
 export type Flags = Partial<{
@@ -118,11 +118,14 @@ export type Context = {
   signedIn(): Promise<{ client: Client; caller: Caller; host: string }>;
 };
 
+/** What a run of the program gets from its process, or from a test. */
+export type Invocation = Pick<Context, 'env' | 'cwd' | 'signal'> & Streams;
+
 export type GlobalFlags = TerminalFlags & { host?: string; profile?: string };
 
 /** Creates the context of a command. @param flags the global ones of the command line */
-export function createContext(flags: GlobalFlags, env: Context['env'], cwd: string, signal: AbortSignal): Context {
-  const terminal = openTerminal(flags, env, signal);
+export function createContext(flags: GlobalFlags, { env, cwd, signal, ...streams }: Invocation): Context {
+  const terminal = openTerminal(flags, env, signal, streams);
   const settings = openSettings(flags, env);
   const host = async () => (await settings.host()).value;
   const credentials = () => openCredentials(settings.profile, env);

@@ -120,7 +120,7 @@ async function runNpm(directory: string, command: string[], { env, terminal, sig
       const { program, args, shell } = toSpawn(['npm', ...command, ...NPM_FLAGS]);
       const child = spawn(program, args, {
         cwd: directory,
-        env: { ...process.env, ...env },
+        env: env as NodeJS.ProcessEnv,
         stdio: ['ignore', 'ignore', 'pipe'],
         shell,
         signal,

@@ -6,7 +6,7 @@ const STORED_COLUMNS = 80;
 
 // Programs and shells ask for the help often; it is printed without loading the commands, which takes as long as the start of Node.js.
 const help = readStoredHelp();
-if (help === null) await import('./command-line.ts');
+if (help === null) await import('./process.ts');
 else printHelp(help);
 
 /** Returns the help of `emailauth --help` as the build has stored it in dist/cli/help.txt, or null when it does not apply. */

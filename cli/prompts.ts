@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import { cancelled, usageError } from './exit.ts';
 import { foreign, printable, type Terminal } from './terminal.ts';
 
@@ -68,8 +69,8 @@ function requireInteractive({ interactive }: Terminal, missing: string): void {
  * @param ask starts it with the options that all prompts have
  */
 async function prompt<Value>(
-  { signal }: Terminal,
-  ask: (common: { output: typeof process.stderr; signal: AbortSignal }) => Promise<Value | symbol>,
+  { signal, streams: { stdin, stderr } }: Terminal,
+  ask: (common: { input: Readable; output: Writable; signal: AbortSignal }) => Promise<Value | symbol>,
 ): Promise<Exclude<Value, symbol>> {
   // clack keeps its listener and would end a prompt a second time that was answered before.
   const open = new AbortController();
@@ -77,7 +78,7 @@ async function prompt<Value>(
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   try {
-    const entered = await ask({ output: process.stderr, signal: open.signal });
+    const entered = await ask({ input: stdin, output: stderr, signal: open.signal });
     if (typeof entered === 'symbol') throw cancelled();
     return entered as Exclude<Value, symbol>;
   } finally {

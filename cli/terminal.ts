@@ -1,9 +1,18 @@
+import type { Readable, Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 
-/** The streams of a command: results go to stdout, everything else to stderr. */
+/** Where a command reads and writes: the streams of the process, or those of a test. */
+export type Streams = {
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable & { isTTY?: boolean; columns?: number };
+};
+
+/** The terminal of a command: results go to stdout, everything else to stderr. */
 export type Terminal = {
+  readonly streams: Streams;
   /** Whether a person can be prompted: stdin and stderr are a terminal that is not `dumb`, and neither CI nor `--no-input` is set. */
   readonly interactive: boolean;
   /** Whether a full screen can be drawn: a person can be prompted and stdout is a terminal. */
@@ -36,9 +45,14 @@ export type Terminal = {
 
 export type TerminalFlags = { json?: boolean; input?: boolean; quiet?: boolean; verbose?: boolean; yes?: boolean; color?: boolean };
 
-/** Opens the terminal of this process. @param flags the global ones of the command line. @param signal cancels an open prompt */
-export function openTerminal(flags: TerminalFlags, env: Record<string, string | undefined>, signal: AbortSignal): Terminal {
-  const { stdin, stdout, stderr } = process;
+/** Opens a terminal. @param flags the global ones of the command line. @param signal cancels an open prompt */
+export function openTerminal(
+  flags: TerminalFlags,
+  env: Record<string, string | undefined>,
+  signal: AbortSignal,
+  streams: Streams,
+): Terminal {
+  const { stdin, stdout, stderr } = streams;
   const movesCursor = env.TERM !== 'dumb';
   const interactive = movesCursor && flags.input !== false && !env.CI && Boolean(stdin.isTTY && stderr.isTTY);
   const hasColors = flags.color !== false && !env.NO_COLOR && movesCursor && Boolean(stdout.isTTY && stderr.isTTY);
@@ -58,6 +72,7 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     stderr.write(text);
   };
   return {
+    streams,
     interactive,
     columns: columnsOf(stdout),
     fullScreen: interactive && Boolean(stdout.isTTY) && !flags.json,

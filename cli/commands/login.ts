@@ -119,13 +119,12 @@ async function announceEmail(
   }
 }
 
-function fieldOptions({ terminal, signal }: Context, attempts: Attempts) {
+function fieldOptions({ terminal }: Context, attempts: Attempts) {
   return {
     status: () => `Waiting for the link or its code, ${formatCountdown(attempts.expiresAt - Date.now())} left`,
     keys: KEYS,
     enterRequestsEmail: () => secondsToResend(attempts) <= 0,
-    style: terminal.style,
-    signal,
+    terminal,
   };
 }
 

@@ -25,8 +25,6 @@ To configure an assistant, run \`emailauth mcp install\`.`;
 async function serve(context: Context, readOnly: boolean): Promise<number> {
   const { terminal, signal } = context;
   if (terminal.interactive) terminal.note(IN_TERMINAL);
-  // Log output of a package would break the protocol.
-  Object.assign(console, { log: console.error, info: console.error, debug: console.error });
   const [{ createServer }, { serveStdio }, { openStdio }, { readOpenApi }, { createSignIns, toModelError }, { loginCommand }, host] =
     await Promise.all([
       import('../../mcp/server.ts'),
@@ -47,7 +45,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
   const client = await openClient(context, hints, async () => (await context.credentials()).callerAt(await context.settings.host()));
   const checkWebsite = await openWebsiteChecks(client, host, { env: context.env, signsIn: !readOnly });
   const signIn = createSignIns(context, host, await openClient(context, hints, async () => null));
-  const stdio = openStdio(process.stdin, process.stdout);
+  const stdio = openStdio(terminal.streams.stdin, terminal.streams.stdout);
   const connection = serveStdio(
     () =>
       createServer({

@@ -40,7 +40,7 @@ export const backup: CommandSpec = {
   async run(context, [name = ''], { force = false }) {
     const { env, cwd, terminal, signal } = context;
     if (name === '-' && terminal.json) throw usageError('The backup itself goes to stdout.', 'Leave out --json, or name a file.');
-    if (name === '-' && process.stdout.isTTY) {
+    if (name === '-' && terminal.streams.stdout.isTTY) {
       throw usageError('A terminal cannot show a backup.', 'Pipe it, as in: emailauth backup - | gzip > emailauth.tar.gz');
     }
     const { readStorageConfig } = await importServer(context, 'config');
@@ -81,7 +81,7 @@ export const restore: CommandSpec = {
   waitsForCleanUp: true,
   async run(context, [name = ''], { revokeApiKeys = false }) {
     const { env, cwd, terminal, signal } = context;
-    if (name === '-' && process.stdin.isTTY) {
+    if (name === '-' && terminal.streams.stdin.isTTY) {
       throw usageError('A backup cannot come from a terminal.', 'Pipe it, as in: gunzip -c emailauth.tar.gz | emailauth restore - --yes');
     }
     const { readStorageConfig } = await importServer(context, 'config');
@@ -160,7 +160,7 @@ function canShowScreen({ env, terminal }: Context, plain: boolean): boolean {
 }
 
 async function showScreen(context: Context, admin: AdminSession, count: number): Promise<number> {
-  const { env, signal } = context;
+  const { env, terminal } = context;
   // React's development build records every render in memory that is never freed.
   env.NODE_ENV ??= 'production';
   const { showStats } = await import('../tui/show-stats.tsx');
@@ -169,7 +169,7 @@ async function showScreen(context: Context, admin: AdminSession, count: number):
     days: count,
     load: async (options) => summarize(await admin.dailyLogins(options), count),
     env,
-    signal,
+    terminal,
   });
 }
 

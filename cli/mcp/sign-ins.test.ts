@@ -51,7 +51,7 @@ test('a code that becomes invalid because the link is opened meanwhile completes
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
-  const context = createContext({ host }, { XDG_CONFIG_HOME: directory }, directory, stop.signal);
+  const context = createContext({ host }, { ...process, env: { XDG_CONFIG_HOME: directory }, cwd: directory, signal: stop.signal });
   const signIns = createSignIns(context, host, await context.anonymous());
 
   const { loginId } = await signIns.start('ann@example.com');

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { render } from 'ink';
 import { EXIT } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
 import { type Load, StatsScreen } from './stats-screen.tsx';
 import { glyphsFor } from './words.ts';
 
@@ -11,7 +12,7 @@ const LEAVE_SCREEN = '\x1b[0m\x1b[?25h\x1b[?1049l';
 /**
  * Shows the statistics on the whole terminal until the person quits, and restores the terminal.
  * @param options.host shown above the statistics
- * @param options.signal closes the screen
+ * @param options.terminal is a terminal of a full screen; its signal closes the screen
  * @returns the exit code
  */
 export async function showStats(options: {
@@ -19,10 +20,11 @@ export async function showStats(options: {
   days: number;
   load: Load;
   env: Record<string, string | undefined>;
-  signal: AbortSignal;
+  terminal: Terminal;
 }): Promise<number> {
-  const { host, days, load, env, signal } = options;
-  const { stdout } = process;
+  const { host, days, load, env, terminal } = options;
+  const { signal } = terminal;
+  const { stdin, stdout } = terminal.streams as unknown as { stdin: NodeJS.ReadStream; stdout: NodeJS.WriteStream };
   const glyphs = glyphsFor(env);
   const frames = new FrameWriter(stdout);
   let exitCode: number = EXIT.ok;
@@ -34,6 +36,7 @@ export async function showStats(options: {
   const leaveScreen = enterScreen(stdout);
   // In raw mode Ctrl-C is a key; SIGINT only comes from other processes.
   const app = render(screen(), {
+    stdin,
     stdout: frames as unknown as NodeJS.WriteStream,
     debug: true,
     exitOnCtrlC: false,
