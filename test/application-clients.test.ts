@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type HttpResponse, retryUnavailable } from './client.ts';
+import type { HttpResponse } from './client.ts';
 import { addGrant } from './grants.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
@@ -36,7 +36,7 @@ function onOther(developer: Developer): Developer {
 }
 
 async function added(input: object = {}) {
-  const response = await retryUnavailable(() => create(input));
+  const response = await create(input);
   if (response.status !== 200) throw new Error(`Adding an application returned ${response.status}: ${response.text}`);
   return response.json;
 }

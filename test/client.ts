@@ -18,8 +18,8 @@ export class Client {
   readonly origin: string;
   /** Values by name; cookies with a Path other than `/` are under `name;path`, and are sent below that path only (RFC 6265 §5.1.4). */
   cookies = new Map<string, string>();
-  /** Repeats requests that get 503, as `retryUnavailable` does: for tests of many requests without effects. */
-  retriesUnavailable = false;
+  /** Whether a request that gets 503 is repeated, as the service asks for with Retry-After; not in tests of an outage. */
+  retriesUnavailable = true;
   #agent: Agent;
 
   /** @param ca the certificate of the authority of an https origin, as PEM */
@@ -123,11 +123,16 @@ export class Client {
   }
 }
 
-/** Repeats a request while it gets 503: on a busy machine requests may time out while they wait for PostgreSQL or the CPU. */
-export async function retryUnavailable(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
+/** A request on a busy machine may wait too long for PostgreSQL or the CPU; it is repeated for this time, in ms. */
+const RETRY_MS = 60_000;
+const RETRY_INTERVAL_MS = 100;
+
+async function retryUnavailable(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
+  const end = performance.now() + RETRY_MS;
   for (;;) {
     const response = await send();
-    if (response.status !== 503) return response;
+    if (response.status !== 503 || performance.now() > end) return response;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
   }
 }
 

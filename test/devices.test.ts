@@ -11,7 +11,7 @@ let service: Service;
 let second: Service;
 let bob: Developer;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   service = await stage.start();
   second = await stage.start({ PUBLIC_URL: service.url });
   bob = await signInDeveloper(stage, service);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, openHome } from './cli/command.ts';
-import { type Client, retryUnavailable } from './client.ts';
+import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addApplication, authorizationRequest, postForm, requestInteractionEmail, signInAt, visit, websiteClient } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';
@@ -11,7 +11,7 @@ let stage: Stage;
 let service: Service;
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   service = await stage.start();
   home = await openHome(service.url);
 });
@@ -164,7 +164,7 @@ describe('POST /api/admin/erase', () => {
   async function openAdmin(from: Service): Promise<Client> {
     const client = from.client();
     // On a busy machine, the first request to an instance may time out while it loads its models.
-    const opened = await retryUnavailable(() => client.post('/api/admin/verify', PASSWORD));
+    const opened = await client.post('/api/admin/verify', PASSWORD);
     expect(opened.status).toBe(200);
     return client;
   }
@@ -208,7 +208,7 @@ describe('POST /api/admin/erase', () => {
 
   test('names the command when the service does not own the audit log', { timeout: 120_000 }, async () => {
     // The role creates the tables.
-    const own = await openStage({ empty: true });
+    const own = await openStage({ seesOutages: true, empty: true });
     const role = `limited_${Date.now()}`;
     const url = Object.assign(new URL(own.databaseUrl), { username: role, password: 'password' });
     await own.query(`create role ${role} login password 'password'`);

@@ -54,8 +54,9 @@ export const production = { NODE_ENV: 'production', ADMIN_PASSWORD: 'a password 
  * Creates a database and an SMTP server.
  * @param options.clusterUrl a cluster other than the shared one; its database is empty
  * @param options.empty for tests of first starts and migrations; by default the database is migrated
+ * @param options.seesOutages whether clients of its services return a 503 instead of repeating the request
  */
-export async function openStage(options: { clusterUrl?: string; empty?: boolean } = {}): Promise<Stage> {
+export async function openStage(options: { clusterUrl?: string; empty?: boolean; seesOutages?: boolean } = {}): Promise<Stage> {
   if (!existsSync(entry)) throw new Error('dist/cli/main.js is missing. Run `npm run build` first, or run `npm test`.');
   const { clusterUrl, empty } = options;
   const databaseUrl = await createDatabase(clusterUrl ?? inject('clusterUrl'), clusterUrl || empty ? undefined : inject('templateUrl'));
@@ -107,11 +108,11 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean 
       port,
       pid: child.pid as number,
       output: () => output,
-      client: () => new Client(`http://${new URL(url).hostname}:${port}`),
+      client: () => Object.assign(new Client(`http://${new URL(url).hostname}:${port}`), { retriesUnavailable: !options.seesOutages }),
       ready: (timeoutMs = 110_000) =>
         waitUntil(`${url} is ready`, timeoutMs, async () => {
           if (!running.has(child)) throw new Error(`The service ended. It wrote:\n${output}`);
-          const status = await new Client(`http://localhost:${port}`).get('/readyz').then(
+          const status = await fetch(`http://localhost:${port}/readyz`).then(
             (response) => response.status,
             () => 0,
           );

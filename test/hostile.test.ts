@@ -22,15 +22,14 @@ beforeAll(async () => {
   shop = await addWebsite(stage, service);
   // Signed in, so that no call stops at the check of the session.
   client = (await signInDeveloper(stage, service)).client;
-  client.retriesUnavailable = true;
 });
 afterAll(async () => {
   expect((await service.client().get('/readyz')).status).toBe(200);
   await stage.close();
 });
 
-/** Returns a browser without a session. A request that always gets 503 ends its test by the time limit. */
-const newClient = () => Object.assign(service.client(), { retriesUnavailable: true });
+/** Returns a browser without a session. */
+const newClient = () => service.client();
 
 /** Expects a 4xx with a code of the error catalog and a message. */
 function expectRefusal(what: unknown, response: HttpResponse) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, openAuthority } from './certificates.ts';
-import { type Client, type HttpResponse, retryUnavailable } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { answerOf, begin, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
 import { bootOf } from './oidc-driver.ts';
@@ -28,7 +28,7 @@ const basic = (id: string, secret: string) => ({ Authorization: `Basic ${Buffer.
 
 async function addApplication(input: object = {}) {
   const application = { name: 'Notes', redirectUris: [REDIRECT], ...input };
-  const response = await retryUnavailable(() => owner.client.post('/api/clients', application));
+  const response = await owner.client.post('/api/clients', application);
   if (response.status !== 200) throw new Error(`Adding an application returned ${response.status}: ${response.text}`);
   return response.json as { id: string; clientId: string; clientSecret: string };
 }

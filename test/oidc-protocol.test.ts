@@ -12,7 +12,7 @@ let service: Service;
 let developer: Developer;
 let clientId: string;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   service = await stage.start();
   developer = await signInDeveloper(stage, service);
   clientId = (await addApplication()).clientId;

@@ -13,7 +13,7 @@ let service: Service;
 let shop: string;
 let market: string;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   service = await stage.start();
   shop = await addWebsite(stage, service);
   market = await addWebsite(stage, service);

@@ -10,7 +10,7 @@ let stage: Stage;
 let service: Service;
 let second: Service;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   service = await stage.start();
   second = await stage.start({ PUBLIC_URL: service.url });
 });

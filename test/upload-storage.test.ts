@@ -19,7 +19,7 @@ let inBucket: Service;
 let ann: Developer;
 let database: Database;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   bucket = await openBucket();
   onDisk = await stage.start();
   inBucket = await stage.start(bucket.settings);

@@ -14,7 +14,7 @@ let service: Service;
 let second: Service;
 let ann: Developer;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   service = await stage.start();
   second = await stage.start({ ...production, PUBLIC_URL: service.url });
   ann = await signInDeveloper(stage, service);

@@ -14,7 +14,7 @@ let service: Service;
 let owner: Developer;
 let website: { id: string; domain: string };
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   service = await stage.start(production);
   owner = await signInDeveloper(stage, service);
 });

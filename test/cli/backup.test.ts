@@ -79,7 +79,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
 
     const visitors = load(domain);
     await waitUntil('there is load', 120_000, () => visitors.done() > 60);
-    const [beganAt, backup] = [visitors.done(), await home.run(['backup', file, '--json'])];
+    const [beganAt, backup] = [visitors.done(), await home.spawn(['backup', file, '--json'])];
     const endedAt = visitors.done();
     expect([backup.exitCode, backup.json()]).toMatchObject([0, { file, icons: expect.any(Number) }]);
     await waitUntil('there were more after it', 120_000, () => visitors.done() > Math.max(120, endedAt + 20));
@@ -102,20 +102,20 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     expect(await Promise.all([key, forgotten, newer].map(keyWorks))).toEqual([true, false, true]);
     await owner.client.put(`/api/websites/${id}`, { domain, iconUrl: await upload() });
 
-    const refused = await home.run(['restore', file, '--yes', '--json']);
+    const refused = await home.spawn(['restore', file, '--yes', '--json']);
     expect([refused.exitCode, refused.json().error.code]).toEqual([6, 'running']);
     expect((await service.client().get('/readyz')).status).toBe(200);
     expect(await service.stop()).toBe(0);
     const folder = join(stage.dataDir, 'uploads');
     await rm(join(folder, String(icon.split('/').at(-1))));
-    const restored = await home.run(['restore', file, '--yes', '--json']);
+    const restored = await home.spawn(['restore', file, '--yes', '--json']);
     expect([restored.exitCode, restored.stderr]).toEqual([0, expect.stringContaining('API keys that work, as at the backup: 2.')]);
     expect(restored.json()).toMatchObject({ file, createdAt: headerOf(parts).createdAt, apiKeys: 2 });
     expect(restored.json().tables).toEqual(backup.json().tables);
     expect((await readdir(folder)).sort()).toEqual(parts.flatMap(({ name }) => /^icons\/(.*)/.exec(name)?.[1] ?? []).sort());
 
     const again = join(home.directory, 'again.tar');
-    expect((await home.run(['backup', again])).exitCode).toBe(0);
+    expect((await home.spawn(['backup', again])).exitCode).toBe(0);
     expectSame(parts, await unpack(again));
 
     service = await stage.start(settings);
@@ -137,10 +137,10 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
 
   test('revokes all API keys with --revoke-api-keys, and the same file can be restored again', { timeout: 240_000 }, async () => {
     const key = await makeKey('there');
-    await home.run(['backup', file, '--force']);
+    await home.spawn(['backup', file, '--force']);
     expect(await keyWorks(key)).toBe(true);
     await service.stop();
-    const restored = await home.run(['restore', file, '--yes', '--revoke-api-keys', '--json']);
+    const restored = await home.spawn(['restore', file, '--yes', '--revoke-api-keys', '--json']);
     expect([restored.exitCode, restored.json().apiKeys]).toEqual([0, 0]);
     service = await stage.start(settings);
     expect(await keyWorks(key)).toBe(false);
@@ -150,9 +150,9 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
   });
 
   test('leaves nothing to do for `db migrate` while a service runs', async () => {
-    const migrated = await home.run(['db', 'migrate']);
+    const migrated = await home.spawn(['db', 'migrate']);
     expect([migrated.exitCode, migrated.stdout]).toEqual([0, 'Nothing to do.']);
-    expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: [] });
+    expect((await home.spawn(['db', 'migrate', '--json'])).json()).toEqual({ applied: [] });
     await signInDeveloper(stage, service, freshAddress());
   });
 });

@@ -25,7 +25,11 @@ const app = {
   'app.js': "import express from 'express'\nconst app = express()\napp.listen(4000)\n",
 };
 const run = (args: string[], options: RunOptions = {}): Promise<Ran> =>
-  home.run(['init', '--domain', 'localhost', '--no-install', '--no-verify', ...args], { cwd: project.directory, ...options });
+  // git reads the environment of the process.
+  (options.env ? home.spawn : home.run)(['init', '--domain', 'localhost', '--no-install', '--no-verify', ...args], {
+    cwd: project.directory,
+    ...options,
+  });
 const init = (...args: string[]) => run(['--yes', '--json', ...args]);
 const git = (...args: string[]) => execFileSync('git', ['-C', project.directory, ...args], { stdio: 'pipe', encoding: 'utf8' });
 const commit = () => {

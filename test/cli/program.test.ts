@@ -91,7 +91,7 @@ test('prints the help that the build has stored without loading a command, and t
       .split('\n')
       .filter((path) => path.includes('/dist/')),
   ).toEqual([expect.stringMatching(/\/dist\/cli\/main\.js$/)]);
-  for (const args of [['-h'], ['--help', '--no-color'], ['help']]) expect((await home.run(args)).stdout).toBe(stdout);
+  for (const args of [['-h'], ['--help', '--no-color'], ['help']]) expect((await home.spawn(args)).stdout).toBe(stdout);
 });
 
 test.each([['sites list --help'], ['--version'], ['whoami'], ['sites list']])('loads only the modules that %s needs', async (line) => {
@@ -175,7 +175,7 @@ test('ignores a connection that breaks after the response', async () => {
 
 test('prints an internal error in one line, with a stack only for --verbose', async () => {
   // Makes Node.js lack a function that every command needs.
-  const env = { NODE_OPTIONS: '--import=data:text/javascript,delete(globalThis.AbortController)' };
+  const env = { NODE_OPTIONS: '--import=data:text/javascript,delete(globalThis.URL)', EMAILAUTH_TOKEN: 'ea_live_x' };
   const { exitCode, stdout, stderr } = await home.run(['whoami'], { env });
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^Internal error of emailauth: .*\nRun it again with --verbose/);

@@ -150,7 +150,7 @@ test('exits with 8 for a service with --host that has no inbox', async () => {
 
 test('starts a service of its own when none responds, and ends it', async () => {
   const directory = await makeApp();
-  const ran = await home.run(['try', directory, '--json'], {
+  const ran = await home.spawn(['try', directory, '--json'], {
     env: { EMAILAUTH_HOST: `http://localhost:${await freePort()}`, DATABASE_URL: 'postgres://127.0.0.1:1/none' },
   });
   expect(ran.json().checks.filter(({ ok }: Check) => ok !== true)).toEqual([]);

@@ -60,7 +60,7 @@ describe('a run', () => {
   let stage: Stage;
   let pools: ReturnType<typeof openJobsPool>[];
   beforeAll(async () => {
-    stage = await openStage();
+    stage = await openStage({ seesOutages: true });
     pools = Array.from({ length: 4 }, () => openJobsPool(stage.databaseUrl));
     await exportBy(pools[0], openOutput());
   });
@@ -176,7 +176,7 @@ describe('AUDIT_LOG=stdout', () => {
   let directory: string;
   const settings = { AUDIT_LOG: 'stdout', NODE_ENV: 'production', ADMIN_PASSWORD: 'a password for the tests' };
   beforeAll(async () => {
-    stage = await openStage();
+    stage = await openStage({ seesOutages: true });
     directory = await mkdtemp(join(tmpdir(), 'emailauth-stdout-'));
   });
   afterAll(async () => {

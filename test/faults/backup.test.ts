@@ -19,7 +19,7 @@ let home: Home;
 let file: string;
 const here = (name: string) => join(home.directory, name);
 beforeAll(async () => {
-  stage = await openStage({ empty: true });
+  stage = await openStage({ seesOutages: true, empty: true });
   home = await openHome('http://localhost:1');
   Object.assign(home.env, { DATA_DIR: stage.dataDir, DATABASE_URL: stage.databaseUrl });
   expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: MIGRATIONS });
@@ -138,7 +138,7 @@ describe('versions', () => {
   });
 
   test('does not change a database of a newer version or of another program, and rejects a backup of an empty one', async () => {
-    const other = await openStage({ empty: true });
+    const other = await openStage({ seesOutages: true, empty: true });
     const env = { DATABASE_URL: other.databaseUrl };
     expect(await failed(['backup', here('none.tar')], env)).toEqual([
       3,

@@ -14,7 +14,7 @@ let stage: Stage;
 let service: Service | undefined;
 beforeAll(async () => {
   cluster = await createCluster({ settings: { unix_socket_directories: '/tmp' } });
-  stage = await openStage({ clusterUrl: cluster.url('postgres') });
+  stage = await openStage({ seesOutages: true, clusterUrl: cluster.url('postgres') });
 }, 120_000);
 afterEach(async () => {
   await service?.stop();

@@ -12,7 +12,7 @@ let service: Service;
 let shop: string;
 beforeAll(async () => {
   cluster = await createCluster();
-  stage = await openStage({ clusterUrl: cluster.url('postgres') });
+  stage = await openStage({ seesOutages: true, clusterUrl: cluster.url('postgres') });
   service = await stage.start();
   shop = await addWebsite(stage, service);
 });

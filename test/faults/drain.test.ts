@@ -20,7 +20,7 @@ const BETWEEN_SIGNALS_MS = 1_200;
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
 });
 afterAll(() => stage.close());
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
     return found?.sync_state === 'sync' || JSON.stringify(found);
   });
   relay = await openRelay(portOf(primary));
-  stage = await openStage({ clusterUrl: primary.url('postgres') });
+  stage = await openStage({ seesOutages: true, clusterUrl: primary.url('postgres') });
   throughRelay = Object.assign(new URL(stage.databaseUrl), { port: String(relay.port) }).href;
 }, 120_000);
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { inRun } from './full-run.ts';
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
 });
 afterAll(() => stage.close());
 
@@ -15,7 +15,7 @@ test('five instances start concurrently on an empty database and apply each migr
   timeout: inRun({ short: 240_000, full: 900_000 }),
 }, async () => {
   for (let i = 0; i < inRun({ short: 3, full: 20 }); i++) {
-    const empty = await openStage({ empty: true });
+    const empty = await openStage({ seesOutages: true, empty: true });
     try {
       const services = await Promise.all(Array.from({ length: 5 }, () => empty.start()));
       const tables = await empty.query(

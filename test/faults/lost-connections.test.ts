@@ -26,7 +26,7 @@ const COUNTER = `
   }`;
 
 test(`no object has leaked event listeners after ${LOSSES} lost database connections`, { timeout: 180_000 }, async () => {
-  const stage = await openStage();
+  const stage = await openStage({ seesOutages: true });
   const service = await stage.start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(COUNTER)}` });
   const jobsConnections = async () => {
     const sql = "select pid from pg_stat_activity where application_name = 'emailauth-jobs' and datname = current_database()";

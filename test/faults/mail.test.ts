@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 type Scene = { stage: Stage; service: Service; shop: string };
 
 async function openScene({ onTestFinished }: TestContext, settings: Record<string, string> = {}): Promise<Scene> {
-  const stage = await openStage();
+  const stage = await openStage({ seesOutages: true });
   onTestFinished(() => stage.close());
   const service = await stage.start(settings);
   return { stage, service, shop: await addWebsite(stage, service) };
@@ -148,7 +148,7 @@ describe.concurrent('a fault while emails are sent', { timeout: inRun({ short: 6
     const mailbox = await openMailbox({ login: true });
     context.onTestFinished(() => mailbox.down());
     mailbox.behave({ kind: 'refuse_login' });
-    const stage = await openStage();
+    const stage = await openStage({ seesOutages: true });
     context.onTestFinished(() => stage.close());
     const service = await stage.start({ SMTP_URL: mailbox.url });
     const lines = (text: string) => service.output().split(text).length - 1;

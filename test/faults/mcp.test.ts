@@ -14,7 +14,7 @@ let key: string;
 let session: string;
 beforeAll(async () => {
   cluster = await createCluster();
-  stage = await openStage({ clusterUrl: cluster.url('postgres') });
+  stage = await openStage({ seesOutages: true, clusterUrl: cluster.url('postgres') });
   service = await stage.start();
   const { client } = await signInDeveloper(stage, service);
   session = client.cookies.get('sid') ?? '';

@@ -10,7 +10,7 @@ let service: Service;
 let shop: string;
 beforeAll(async () => {
   cluster = await createCluster();
-  stage = await openStage({ clusterUrl: cluster.url('postgres') });
+  stage = await openStage({ seesOutages: true, clusterUrl: cluster.url('postgres') });
   service = await stage.start();
   shop = await registerWebsite(service.client());
 });

@@ -24,7 +24,7 @@ const AT_ONCE = 20;
 let stage: Stage;
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage({ empty: true });
+  stage = await openStage({ seesOutages: true, empty: true });
   home = await openHome('http://localhost:1');
 });
 afterAll(async () => {
@@ -177,7 +177,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
     ['time zone', "timezone = 'Europe/Vilnius'"],
     ['DateStyle', "datestyle = 'German, DMY'"],
   ])('is refused when its %s is not the one of the service', async (_, setting) => {
-    const elsewhere = await openStage({ empty: true });
+    const elsewhere = await openStage({ seesOutages: true, empty: true });
     const name = new URL(elsewhere.databaseUrl).pathname.slice(1);
     await elsewhere.query(`alter database ${name} set ${setting}`);
     const settings = { ...supported, DATABASE_URL: pooler.url(elsewhere.databaseUrl), DATABASE_DIRECT_URL: elsewhere.databaseUrl };

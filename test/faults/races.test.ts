@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Client, HttpResponse } from '../client.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
+import { runRounds } from '../rounds.ts';
 import { addWebsite, authorize, codeOf, freshAddress, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
 
 const ROUNDS = 200;
@@ -13,29 +14,21 @@ let stage: Stage;
 let services: Service[];
 let shop: string;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   const first = await stage.start({ TRUST_PROXY: '1' });
   services = [first, await stage.start({ TRUST_PROXY: '1', PUBLIC_URL: first.url })];
   shop = await addWebsite(stage, first);
 });
 afterAll(() => stage.close());
 
-/** Rounds that may be repeated because a request timed out while it waited for PostgreSQL, on a busy machine. */
-const MAX_REPEATS = ROUNDS / 10;
-
 /** Runs `round` ROUNDS times with two browsers, one for each instance, which share the cookies of the round. */
-async function rounds(round: (browsers: [Client, Client], from: Record<string, string>, email: string) => Promise<void>) {
+function rounds(round: (browsers: [Client, Client], from: Record<string, string>, email: string) => Promise<void>) {
   const browsers = services.map((service) => service.client()) as [Client, Client];
-  let repeats = 0;
-  for (let i = 0; i < ROUNDS + repeats; i++) {
+  return runRounds(ROUNDS, (i) => {
     for (const browser of browsers) browser.cookies = new Map();
     // Each round has its own client address, so that rate limits do not interfere.
-    const from = { 'X-Forwarded-For': `198.51.${i >> 8}.${i & 255}` };
-    await round(browsers, from, freshAddress()).catch((error: Error) => {
-      if (!error.message.includes(' 503: ') || repeats === MAX_REPEATS) throw error;
-      repeats++;
-    });
-  }
+    return round(browsers, { 'X-Forwarded-For': `198.51.${i >> 8}.${i & 255}` }, freshAddress());
+  });
 }
 
 /** Sends RACERS concurrent requests. @returns the successful responses */

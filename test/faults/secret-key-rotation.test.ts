@@ -7,7 +7,7 @@ import { ProviderKeys } from '../../server/oidc/keys.ts';
 import { SecretKeys } from '../../server/secrets.ts';
 import { openAuthenticator } from '../authenticator.ts';
 import { type Home, openHome } from '../cli/command.ts';
-import { type Client, retryUnavailable } from '../client.ts';
+import type { Client } from '../client.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { png } from '../images.ts';
 import {
@@ -31,7 +31,7 @@ const ROTATING = { SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD };
 let stage: Stage;
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   home = await openHome('http://localhost:1');
 });
 afterEach(() => stage.query('delete from installation'));
@@ -149,7 +149,7 @@ test('passkeys, and challenges of before, stay valid while SECRET_KEY is replace
   const credential = authenticator.create(options);
   // The first use of passkeys loads their packages, which on a busy machine may take longer than a request may.
   const registered = at(during, browser);
-  const created = await retryUnavailable(() => registered.post('/api/auth/passkey/registration', { credential, forward_url }));
+  const created = await registered.post('/api/auth/passkey/registration', { credential, forward_url });
   expect([created.status, created.text]).toEqual([200, expect.anything()]);
   expect(tokenOf(created.json.redirectUrl)).toMatch(/./);
   expect(await signIn(at(during, waiting), challenge)).toBe(200);

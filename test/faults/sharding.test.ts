@@ -13,7 +13,7 @@ let stages: Stage[];
 let router: ShardRouter;
 const domain = freshDomain();
 beforeAll(async () => {
-  stages = await Promise.all([openStage(), openStage()]);
+  stages = await Promise.all([openStage({ seesOutages: true }), openStage({ seesOutages: true })]);
   router = await openShardRouter();
   const settings = {
     PUBLIC_URL: `http://localhost:${router.port}`,

@@ -9,7 +9,7 @@ import { freshAddress, requestEmail } from '../sign-ins.ts';
 let stage: Stage;
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   home = await openHome('http://localhost:1');
   Object.assign(home.env, { DATA_DIR: stage.dataDir, DATABASE_URL: stage.databaseUrl });
 });

@@ -11,7 +11,7 @@ const statusOf = async (service: Service) => (await service.client().get('/api/s
 
 /** Starts a service on a stage of its own, which is closed with the test. @param clusterUrl a cluster other than the shared one */
 async function startMonitored({ onTestFinished }: TestContext, clusterUrl?: string) {
-  const stage = await openStage({ clusterUrl });
+  const stage = await openStage({ seesOutages: true, clusterUrl });
   onTestFinished(() => stage.close());
   const service = await stage.start();
   const status = () => statusOf(service);

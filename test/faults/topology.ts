@@ -54,7 +54,7 @@ export async function startTopology(count: number, instanceSettings: Record<stri
   );
   const url = `postgres://postgres:postgres@127.0.0.1:${databaseProxy.port}/postgres`;
   await waitUntil('HAProxy leads to the leader', 60_000, async () => (await databaseProxy.upCount()) === 1);
-  const stage = await openStage({ clusterUrl: url });
+  const stage = await openStage({ seesOutages: true, clusterUrl: url });
   const pooler = await startPgBouncer(url, 'transaction', { server_login_retry: 1, query_wait_timeout: 3 });
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const proxy = await startProxy(

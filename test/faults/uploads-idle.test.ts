@@ -10,7 +10,7 @@ import { type Developer, signInDeveloper } from '../sign-ins.ts';
 let stage: Stage;
 let service: Service;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openStage({ seesOutages: true });
   service = await stage.start();
 });
 afterAll(() => stage.close());
