@@ -1,18 +1,12 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eraseAddress } from '../server/admin/operator-store.ts';
 import { openAuthenticator } from './authenticator.ts';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 /** Makes the latest proof of an address on all devices older than ten minutes. */
 const ageProof = (email: string) =>

@@ -1,27 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from './dns.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { type LogoServer, openLogoServer } from './logo-server.ts';
 import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-let names: NameServer;
+const { stage, service, names } = await useService();
 let logos: LogoServer;
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
   logos = await openLogoServer(names);
-  service = await stage.start({ DNS_SERVERS: names.address });
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
 });
 afterAll(async () => {
   await logos.close();
-  await names.close();
-  await stage.close();
 });
 
 const actionsOf = async (email: string) =>

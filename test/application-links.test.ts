@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import { authorize, type Begun, confirmLink, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let owner: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   owner = await signInDeveloper(stage, service);
 });
-afterAll(() => stage.close());
 
 const REDIRECT = 'https://app.example/callback';
 type Application = { id: string; clientId: string };

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createPkce } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import {
   authorize,
@@ -15,17 +15,13 @@ import {
   signInDeveloper,
 } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
 });
-afterAll(() => stage.close());
 
 const REDIRECT = 'https://app.example/callback?from=mail';
 type Application = { id: string; clientId: string; name: string; redirectUris: string[]; isActive: boolean };

@@ -1,8 +1,7 @@
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../contract/languages.ts';
-import { type NameServer, openNameServer } from './dns.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { type Service, useService } from './harness.ts';
 import { type LogoServer, openLogoServer } from './logo-server.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import {
@@ -18,27 +17,20 @@ import {
   signInDeveloper,
 } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-let names: NameServer;
+const { stage, service, names } = await useService();
 let owner: Developer;
 let shop: string;
 let logos: LogoServer;
 const branding = { fromName: 'Žalia & Co.', logoUrl: '' };
 beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
   logos = await openLogoServer(names);
   branding.logoUrl = logos.url('/logo.png?a=1&b=2');
-  service = await stage.start({ DNS_SERVERS: names.address });
   owner = await signInDeveloper(stage, service);
   shop = await addWebsite(owner);
   await owner.client.put('/api/user/branding', branding);
 });
 afterAll(async () => {
   await logos.close();
-  await names.close();
-  await stage.close();
 });
 
 const addWebsite = (developer: Developer) => addProvenWebsite(names, developer);

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { freshAddress, openLink, registerWebsite, requestEmail, visitorToken } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 /** Starts a sign-in at the shop. @returns the forward_url of its redirect */
 async function begin(browser: Client, language?: string): Promise<string> {

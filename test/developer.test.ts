@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../contract/pkce.ts';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 const noMailFor = async (email: string) => {
   expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);

@@ -1,24 +1,18 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errors } from '../contract/errors.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../docs/pages.ts';
 import { sectionsOf } from '../docs/search.ts';
 import { frameworks } from '../templates/catalog.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 
 const root = join(import.meta.dirname, '..');
 const allPages = [...docPages, ...frameworkPages, ...promptPages];
 const MARKDOWN = 'text/markdown; charset=utf-8';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { service } = await useService();
 
 const get = (path: string, headers?: Record<string, string>) => service.client().get(path, headers);
 

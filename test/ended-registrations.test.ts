@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { type Service, useService } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import { confirmLink, type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let second: Service;
 let owner: Developer;
 let other: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   second = await stage.start({ PUBLIC_URL: service.url });
   owner = await signInDeveloper(stage, service);
   other = await signInDeveloper(stage, service);
 });
-afterAll(() => stage.close());
 
 type Website = { id: string; domain: string };
 type Mailed = { website: Website; client: Client; email: string; mail: ReceivedMail };

@@ -5,18 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from './client.ts';
 import { check, forwardUrlOf, naming, PAGE, signInAtApp } from './forward-auth.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { hasProxy, startProxy } from './proxies.ts';
 import { freshAddress, registerWebsite } from './sign-ins.ts';
 import { freePort } from './waiting.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 const signInAt = (forwardUrl: string, email?: string) => signInAtApp(stage, { forwardUrl, email, browser: service.client() });
 

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { check, forwardUrlOf, naming, PAGE, signInAtApp } from './forward-auth.ts';
-import { openStage, production, type Service, type Stage } from './harness.ts';
+import { production, type Service, useService } from './harness.ts';
 import { freshAddress, freshDomain, registerWebsite, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 const signInAt = (forwardUrl: string, email?: string, browser?: Client) =>
   signInAtApp(stage, { forwardUrl, email, browser: browser ?? service.client() });

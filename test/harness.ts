@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { Client } from './client.ts';
+import { type NameServer, openNameServer } from './dns.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
 import { createDatabase, query } from './postgres.ts';
 import { entry, program } from './program.ts';
@@ -33,8 +34,8 @@ export type Service = {
   signal(name: NodeJS.Signals): void;
 };
 
-/** The arguments and working directory with which Node.js, or another `command`, runs the service; the built service by default. */
-export type Program = { command?: string; args?: string[]; cwd: string };
+/** How Node.js, or another `command`, runs the service; the built service by default. `withStdin`: with a pipe, which ends with this process. */
+export type Program = { command?: string; args?: string[]; cwd?: string; withStdin?: boolean };
 
 /** A database and an SMTP server for one test file, and the service on them. */
 export type Stage = {
@@ -49,6 +50,49 @@ export type Stage = {
 
 /** Settings of an instance in production mode on the loopback: production limits, no inbox, no demo. */
 export const production = { NODE_ENV: 'production', ADMIN_PASSWORD: 'a password for the tests' };
+
+/** What the test files of one worker share: a service in local mode that reads DNS from `names`, its database and its SMTP server. */
+type Shared = { stage: Stage; service: Service; names: NameServer };
+
+let shared: Promise<Shared> | null = null;
+
+/**
+ * Returns the service that the test files of a worker share; call it at the top of a file. Rows, emails and DNS names of other files
+ * are there too, so that a test reads only those of its own domains and addresses, and changes no table as a whole. What `stage.start`
+ * starts besides ends with the file.
+ */
+export async function useService(): Promise<Shared> {
+  shared ??= openShared();
+  const { stage, service, names } = await shared;
+  const started: Service[] = [];
+  const ofFile: Stage = {
+    ...stage,
+    async start(...given) {
+      const other = await stage.start(...given);
+      started.push(other);
+      return other;
+    },
+    async close() {
+      await Promise.all(started.map((other) => other.kill()));
+      stage.mailbox.behave({ kind: 'accept' });
+    },
+  };
+  afterAll(ofFile.close);
+  return { stage: ofFile, service, names };
+}
+
+async function openShared(): Promise<Shared> {
+  const [stage, names] = await Promise.all([openStage(), openNameServer()]);
+  process.once('exit', () => rmSync(stage.dataDir, { recursive: true, force: true }));
+  return {
+    stage,
+    names,
+    service: await stage.start({ DNS_SERVERS: names.address }, { args: [...endsWithParent, ...program], withStdin: true }),
+  };
+}
+
+/** Arguments of Node.js for a process that ends with its parent, however that ends. */
+const endsWithParent = ['--import=data:text/javascript,process.stdin.resume().on("end",()=>process.exit())'];
 
 /**
  * Creates a database and an SMTP server.
@@ -72,7 +116,7 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean;
     const url = settings.PUBLIC_URL ?? `http://localhost:${port}`;
     const child = spawn(other?.command ?? process.execPath, [...(other?.args ?? program), 'start'], {
       cwd: other?.cwd,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [other?.withStdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
@@ -94,7 +138,7 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean;
     running.add(child);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
+      stream?.on('data', (chunk) => {
         output += chunk;
       });
     }

@@ -7,25 +7,21 @@ import { WEB_CLIENT_ID } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import type { Client, HttpResponse } from './client.ts';
 import * as corpora from './corpora.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 import * as urls from './url-corpora.ts';
 import { waitUntil } from './waiting.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let shop: string;
 let client: Client;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   shop = await addWebsite(stage, service);
   // Signed in, so that no call stops at the check of the session.
   client = (await signInDeveloper(stage, service)).client;
 });
 afterAll(async () => {
   expect((await service.client().get('/readyz')).status).toBe(200);
-  await stage.close();
 });
 
 /** Returns a browser without a session. */

@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from './dns.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useService } from './harness.ts';
 import { png } from './images.ts';
 import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-let names: NameServer;
+const { stage, service, names } = await useService();
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
-  service = await stage.start({ DNS_SERVERS: names.address });
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
-});
-afterAll(async () => {
-  await names.close();
-  await stage.close();
 });
 
 const begin = async (owner: Developer): Promise<string> => (await owner.client.post('/api/objects/upload')).json.uploadURL;

@@ -1,23 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openJobsPool } from '../server/jobs/store.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { addWebsite, visitorToken } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 /** Longer than the statement timeout of a job, also on a busy machine. */
 const TIMEOUT_MS = 60_000;
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let shop: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   shop = await addWebsite(stage, service);
 });
-afterAll(() => stage.close());
 
 const runNow = (task: string) =>
   stage.query('select graphile_worker.add_job($1, job_key => $1, max_attempts => 1, run_at => now())', [task]);

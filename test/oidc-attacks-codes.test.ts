@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { type Service, useService } from './harness.ts';
 import {
   addApplication,
   authorizationRequest,
@@ -19,8 +19,7 @@ import {
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 
 // Two instances on one database: what one of them issues is used at the other one.
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let other: Service;
 let developer: Developer;
 let shop: OidcClient;
@@ -28,8 +27,6 @@ let app: OidcClient;
 let secretApp: OidcClient;
 let via: Client;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   other = await stage.start({ PUBLIC_URL: service.url });
   developer = await signInDeveloper(stage, service);
   shop = websiteClient(await addWebsite(stage, service));
@@ -37,7 +34,6 @@ beforeAll(async () => {
   secretApp = await addApplication(developer, { authentication: 'secret' });
   via = other.client();
 });
-afterAll(() => stage.close());
 
 describe('an authorization code', () => {
   test('is refused for every client, redirect URI and verifier but its own, and stays valid for them', async () => {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import {
   addApplication,
   authorizationRequest,
@@ -17,23 +17,19 @@ import {
 } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let developer: Developer;
 let shop: OidcClient;
 let app: OidcClient & { id: string };
 let native: OidcClient;
 let browser: Client;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   developer = await signInDeveloper(stage, service);
   shop = websiteClient(await addWebsite(stage, service));
   app = await addApplication(developer, { redirectUris: ['https://app.example/callback?tenant=1'] });
   native = await addApplication(developer, { redirectUris: ['http://127.0.0.1/callback', 'http://[::1]/callback'] });
   browser = service.client();
 });
-afterAll(() => stage.close());
 
 /** Sends an authorization request that must end at an error page: nothing is sent to any redirect URI. */
 async function refusedPage(client: OidcClient, changes: Changes): Promise<Step> {

@@ -1,14 +1,13 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { addApplication, expectOauthError, type Grant, type OidcClient, postForm, refresh, signInAt, userinfo } from './oidc-driver.ts';
 import { type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 
 const SCOPES = ['openid', 'email', 'offline_access', 'websites:read', 'websites:write'];
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let developer: Developer;
 let app: OidcClient;
 let rival: OidcClient;
@@ -18,8 +17,6 @@ let forApi: Grant;
 let forMcp: Grant;
 let forUserinfo: Grant;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   developer = await signInDeveloper(stage, service);
   app = await addApplication(developer, { authentication: 'secret', scopes: SCOPES });
   rival = await addApplication(developer, { authentication: 'secret', scopes: SCOPES });
@@ -28,7 +25,6 @@ beforeAll(async () => {
   forMcp = await signInFor('mcp', 'openid email offline_access websites:read');
   forUserinfo = await signInFor(undefined, 'openid email offline_access');
 });
-afterAll(() => stage.close());
 
 /** Signs the developer in at the app. @param resource a resource of the service */
 function signInFor(resource: 'api' | 'mcp' | undefined, scope: string, changes = {}): Promise<Grant> {

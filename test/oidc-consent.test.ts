@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import {
   addApplication,
   authorizationRequest,
@@ -19,18 +19,14 @@ import {
 } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper, visitorToken } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let developer: Developer;
 /** A website that people have signed in to before. */
 let elsewhere: OidcClient;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   developer = await signInDeveloper(stage, service);
   elsewhere = websiteClient(await addWebsite(stage, service));
 });
-afterAll(() => stage.close());
 
 async function addSite({ proven }: { proven: boolean }): Promise<OidcClient> {
   const domain = await addWebsite(stage, service);

@@ -1,23 +1,19 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openAuthenticator } from './authenticator.ts';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { follow, postForm, REDIRECT } from './oidc-client.ts';
 import { bootOf } from './oidc-driver.ts';
 import { type Developer, freshAddress, openLink, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let developer: Developer;
 let clientId: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   developer = await signInDeveloper(stage, service);
   clientId = (await developer.client.post('/api/clients', { name: 'Television', redirectUris: [REDIRECT] })).json.clientId;
 });
-afterAll(() => stage.close());
 
 const HTML = { Accept: 'text/html' };
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';

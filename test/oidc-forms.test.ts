@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { answerOf, begin, exchangeCode, follow, REDIRECT, signIn } from './oidc-client.ts';
 import { bootOf } from './oidc-driver.ts';
 import { freshAddress, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let clientId: string;
 const logoutUri = 'https://app.example/signed-out';
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   const { client } = await signInDeveloper(stage, service);
   clientId = (await client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT], logoutUris: [logoutUri] })).json.clientId;
 });
-afterAll(() => stage.close());
 
 /** Follows the page that goes on after a form post. */
 const goOn = async (client: Client, page: HttpResponse) => {

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { allow, answerOf, type BegunRequest, begin, continueByLink, exchangeCode, follow, REDIRECT, signIn } from './oidc-client.ts';
 import { bootOf } from './oidc-driver.ts';
 import { type Developer, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let developer: Developer;
 let clientId: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   developer = await signInDeveloper(stage, service);
   clientId = await addApplication();
 });
-afterAll(() => stage.close());
 
 const addApplication = async (name = 'Notes'): Promise<string> =>
   (await developer.client.post('/api/clients', { name, redirectUris: [REDIRECT] })).json.clientId;

@@ -1,22 +1,18 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { allow, answerOf, begin, continueByLink, exchangeCode, follow, postForm, REDIRECT, signIn } from './oidc-client.ts';
 import { authorizationRequest, bootOf } from './oidc-driver.ts';
 import { freshAddress, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let clientId: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   const { client } = await signInDeveloper(stage, service);
   const scopes = ['openid', 'email', 'profile', 'offline_access', 'websites:read', 'stats:read'];
   clientId = (await client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT], scopes })).json.clientId;
 });
-afterAll(() => stage.close());
 
 /** Returns the parameters of a new authorization request. */
 async function parametersOf(changes: Record<string, string> = {}): Promise<Record<string, string>> {

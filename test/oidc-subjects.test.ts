@@ -1,20 +1,16 @@
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useService } from './harness.ts';
 import { type Changes, type OidcClient, signInAt, websiteClient } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let owner: Developer;
 let stranger: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   owner = await signInDeveloper(stage, service);
   stranger = await signInDeveloper(stage, service);
 });
-afterAll(() => stage.close());
 
 /** Adds a website of the owner. @returns its host */
 async function addShop({ proven }: { proven: boolean }): Promise<string> {

@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useService } from './harness.ts';
 import { begin, continueByLink, exchangeCode, REDIRECT, signIn } from './oidc-client.ts';
 import { bootOf } from './oidc-driver.ts';
 import { type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let developer: Developer;
 let clientId: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   developer = await signInDeveloper(stage, service);
   clientId = (await developer.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT] })).json.clientId;
 });
-afterAll(() => stage.close());
 
 test('publishes metadata of the issuer PUBLIC_URL, whatever the Host of the request is', async () => {
   const openid = await service

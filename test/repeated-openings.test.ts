@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID } from '../contract/pkce.ts';
 import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { addApplication, authorizationRequest, bootOf, requestInteractionEmail, visit } from './oidc-driver.ts';
 import {
   addWebsite,
@@ -16,15 +16,11 @@ import {
   tokenOf,
 } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let shop: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   shop = await addWebsite(stage, service);
 });
-afterAll(() => stage.close());
 
 const verify = async (token: string) => (await service.client().get(`/api/verify-token?token=${token}`)).json;
 const later = (email: string) =>

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { SignInBoot } from '../contract/pages.ts';
 import { hintCookies } from '../contract/remembered.ts';
 import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { addWebsite, authorize, codeOf, confirmLink, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let domain: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   domain = await addWebsite(stage, service);
 });
-afterAll(() => stage.close());
 
 const forwardUrl = (path = '/welcome?from=shop') => `https://${domain}${path}`;
 const queryOf = (forward_url: string, more: Record<string, string> = {}) =>

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import { addWebsite, authorize, confirmLink, freshAddress, freshDomain, registerWebsite, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 describe('a sign-in email', () => {
   let shop: string;

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { SignInBoot } from '../contract/pages.ts';
 import type { Client, HttpResponse } from './client.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import { addWebsite, confirmLink, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let shop: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   shop = await addWebsite(stage, service);
 });
-afterAll(() => stage.close());
 
 const DAY_MS = 86_400_000;
 const verify = async (token: string) => (await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`)).json;

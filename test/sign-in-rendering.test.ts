@@ -1,19 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'acorn';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useService } from './harness.ts';
 import { addWebsite, freshAddress, openLink, requestEmail } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let shop: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   shop = await addWebsite(stage, service);
 });
-afterAll(() => stage.close());
 
 const assets = join(import.meta.dirname, '../dist/web/assets');
 const scripts = () => readdirSync(assets).filter((name) => /^signin-.*\.js$/.test(name));

@@ -4,27 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { KEYS, openProgram, type Terminal } from './cli/terminal.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { freshAddress } from './sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from './test-website.ts';
 
 const W3M = '/usr/bin/w3m';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let shop: TestWebsite;
 let directory: string;
 let browser: Terminal;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   shop = await openTestWebsite(service.url);
   directory = await mkdtemp(join(tmpdir(), 'emailauth-w3m-'));
 });
 afterAll(async () => {
   await browser?.close();
   await shop.close();
-  await stage.close();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,18 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ApiError, createClient } from '../contract/client.ts';
 import { createPkce, WEB_CLIENT_ID } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { useService } from './harness.ts';
 import { codeOf, freshAddress, freshDomain, openLink, tokenOf } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 /** Returns a typed client that keeps cookies. */
 function program() {

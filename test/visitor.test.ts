@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useService } from './harness.ts';
 import { addWebsite, freshAddress, freshDomain, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let shop: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   shop = await addWebsite(stage, service);
 });
-afterAll(() => stage.close());
 
 const verify = (token: string, query = '') => service.client().get(`/api/verify-token?token=${encodeURIComponent(token)}${query}`);
 

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from './harness.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useService } from './harness.ts';
 import { type Developer, signInDeveloper } from './sign-ins.ts';
 
 const WEBSITES = 1_000;
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
   // The newest is site-0. The first ones have the most sign-ins.
@@ -29,7 +26,6 @@ beforeAll(async () => {
     ann.email,
   ]);
 });
-afterAll(() => stage.close());
 
 type Found = { total: number; page: number; websites: { domain: string; displayDomain: string; role: string; stats: object }[] };
 const search = async (query: string, { client }: Developer = ann): Promise<Found> =>

@@ -1,26 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../dns.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { type LogoServer, openLogoServer } from '../logo-server.ts';
 import { addWebsite, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { signInHome } from './sign-in.ts';
 import { openTerminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
-let names: NameServer;
+const { stage, service, names } = await useService();
 let logos: LogoServer;
 beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
   logos = await openLogoServer(names);
-  service = await stage.start({ DNS_SERVERS: names.address });
 });
 afterAll(async () => {
   await logos.close();
-  await names.close();
-  await stage.close();
 });
 
 /** Returns a home directory in which a new account is signed in. */

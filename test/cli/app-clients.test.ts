@@ -3,24 +3,20 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addGrant } from '../grants.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 let ann: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
   ann = await signInDeveloper(stage, service);
   home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
 });
 afterAll(async () => {
   await home?.close();
-  await stage.close();
 });
 
 const URI = 'https://notes.example/callback';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { entry } from '../program.ts';
 import { freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
@@ -18,14 +18,11 @@ const shells = {
   fish: { args: ['--no-config', '-i'], load: 'emailauth completion fish | source' },
 };
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 let domain: string;
 let site: object;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
   const { client } = await signInDeveloper(stage, service);
   domain = freshDomain();
@@ -39,7 +36,6 @@ beforeAll(async () => {
   await writeFile(join(home.directory, 'logo of shop.png'), '');
 });
 afterAll(async () => {
-  await stage.close();
   await home.close();
 });
 

@@ -1,18 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { frameworks } from '../../templates/catalog.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome, type Ran, type RunOptions } from './command.ts';
 import { openProject, type Project, projects } from './project.ts';
 import { KEYS, openTerminal, type Terminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
 });
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { frameworks } from '../../templates/catalog.ts';
 import { withVariant } from '../../templates/framework.ts';
 import { readSources } from '../../templates/read.ts';
 import { render } from '../../templates/render.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { freshAddress, freshDomain, openLink, requestEmail } from '../sign-ins.ts';
 import { recipes } from '../templates/recipes/all.ts';
 import { startAppIn } from '../templates/site.ts';
@@ -15,12 +15,9 @@ import { freePort } from '../waiting.ts';
 import { type Home, openHome, type Ran } from './command.ts';
 import { openProject, type Project, projects } from './project.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
 });
 afterAll(async () => {

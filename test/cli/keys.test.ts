@@ -1,24 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { openTerminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 let ann: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
   ann = await signInDeveloper(stage, service);
   home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
 });
 afterAll(async () => {
   await home?.close();
-  await stage.close();
 });
 
 const KEY = ['id', 'name', 'environment', 'scopes', 'keyId', 'isActive', 'createdAt', 'lastUsed', 'expiresAt'];

@@ -1,17 +1,11 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { useService } from '../harness.ts';
 import { freshAddress } from '../sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 async function emptyHome(): Promise<Home> {
   const home = await openHome(service.url);

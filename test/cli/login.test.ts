@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { useService } from '../harness.ts';
 import type { ReceivedMail } from '../mailbox.ts';
 import { entry } from '../program.ts';
 import { freshAddress } from '../sign-ins.ts';
@@ -12,13 +12,7 @@ import { type Home, openHome } from './command.ts';
 import { openMailedLink, redirectOf } from './sign-in.ts';
 import { KEYS, openProgram, openTerminal, type Terminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { addWebsite, freshAddress, freshDomain } from '../sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { signInHome } from './sign-in.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let owner: { home: Home; email: string };
 let guest: { home: Home; email: string };
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   [owner, guest] = await Promise.all(
     [0, 1].map(async () => {
       const home = await openHome(service.url);
@@ -20,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([owner.home.close(), guest.home.close()]);
-  await stage.close();
 });
 
 /** Adds a website of the owner, with a proven domain. */

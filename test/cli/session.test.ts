@@ -1,17 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { useService } from '../harness.ts';
 import { freshAddress, signInDeveloper } from '../sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { signInHome } from './sign-in.ts';
 import { openTerminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
 
 const homes: Home[] = [];
 afterEach(async () => {

@@ -6,20 +6,17 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_ICON_BYTES } from '../../contract/limits.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { jpeg, plainPng, png, pngOfBytes } from '../images.ts';
 import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 let ann: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
   ann = await signInDeveloper(stage, service);
   home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
@@ -38,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await home?.close();
-  await stage.close();
 });
 
 type Site = { domain: string; iconUrl: string | null };

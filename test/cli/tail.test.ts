@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { addApplication, signInAt } from '../oidc-driver.ts';
 import { entry } from '../program.ts';
 import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from '../sign-ins.ts';
@@ -9,13 +9,10 @@ import { waitUntil } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 let ann: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
   ann = await signInDeveloper(stage, service);
   home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
@@ -26,7 +23,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await home?.close();
-  await stage.close();
 });
 
 const added = async (): Promise<string> => (await ann.client.post('/api/websites', { domain: freshDomain() })).json.domain;

@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { production, useService } from '../harness.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 let ann: Developer;
 let domain: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
   ann = await signInDeveloper(stage, service);
   domain = freshDomain();
@@ -20,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await home?.close();
-  await stage.close();
 });
 
 const visitor = freshAddress('visitor');

@@ -31,7 +31,7 @@ const ROTATING = { SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD };
 let stage: Stage;
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage({ seesOutages: true });
+  stage = await openStage();
   home = await openHome('http://localhost:1');
 });
 afterEach(() => stage.query('delete from installation'));
@@ -168,7 +168,7 @@ test('`db rotate-signing-keys` publishes new keys, revokes the former ones on re
   await stage.query('delete from oidc_keys');
   const [ec] = (await keysWith(NEW)).kids;
   const run = (args: string[], SECRET_KEY: string) =>
-    home.run(['db', 'rotate-signing-keys', '--json', ...args], {
+    home.spawn(['db', 'rotate-signing-keys', '--json', ...args], {
       env: { DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir, SECRET_KEY },
     });
   expect((await run([], NEW)).json()).toEqual({ rotated: true, revoked: false });
@@ -191,9 +191,9 @@ test('a backup contains the salt alone, so that a restore with the same SECRET_K
   const before = await keysWith(NEW);
   const env = { DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir };
   const file = join(home.directory, 'backup.tar');
-  expect((await home.run(['backup', file], { env })).exitCode).toBe(0);
+  expect((await home.spawn(['backup', file], { env })).exitCode).toBe(0);
   await stage.query('delete from oidc_keys');
-  expect((await home.run(['restore', '--yes', file], { env })).exitCode).toBe(0);
+  expect((await home.spawn(['restore', '--yes', file], { env })).exitCode).toBe(0);
   expect(await stage.query('select kid, algorithm from oidc_keys')).toEqual([{ kid: 'salt', algorithm: null }]);
   const after = await keysWith(NEW);
   expect([after.salt, after.warnings]).toEqual([before.salt, 0]);

@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../dns.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { type LogoServer, openLogoServer } from '../logo-server.ts';
 import { addWebsite, authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
-let stage: Stage;
-let service: Service;
-let names: NameServer;
+const { stage, service, names } = await useService();
 let logos: LogoServer;
 let owner: Developer;
 /** Clients with the session of the owner, with an API key, and without an account. */
@@ -18,10 +15,7 @@ const keyOf = async (name: string): Promise<{ key: string; keyId: string; id: st
   (await owner.client.post('/api/api-keys', { name, environment: 'live' })).json;
 
 beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
   logos = await openLogoServer(names);
-  service = await stage.start({ DNS_SERVERS: names.address });
   owner = await signInDeveloper(stage, service);
   const open = generations['client 2.x'];
   const { key } = await keyOf('Assistant');
@@ -34,8 +28,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([mine, byKey, nobodys].map((client) => client?.close()));
   await logos.close();
-  await names.close();
-  await stage.close();
 });
 
 const REDIRECT = 'https://notes.example/callback';

@@ -11,19 +11,16 @@ import {
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority } from '../certificates.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { completeSignIn, visit } from '../oidc-driver.ts';
 import { addWebsite, type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 
 const REDIRECT = 'http://127.0.0.1:33418/callback';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let ann: Developer;
 let documents: { clientId: string; close(): Promise<void> };
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   ann = await signInDeveloper(stage, service);
   documents = await publishMetadata();
 });

@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { addApplication, signInAt, websiteClient } from '../oidc-driver.ts';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { countNow } from '../statistics.ts';
 import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let owner: Developer;
 let other: Developer;
 let mine: McpClient;
 let nobodys: McpClient;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   [owner, other] = await Promise.all([signInDeveloper(stage, service), signInDeveloper(stage, service)]);
   const open = generations['client 2.x'];
   [mine, nobodys] = await Promise.all([open(service.url, owner.client.cookies.get('sid')), open(service.url)]);
@@ -22,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([mine.close(), nobodys.close()]);
-  await stage.close();
 });
 
 const addWebsite = async (developer: Developer): Promise<string> =>

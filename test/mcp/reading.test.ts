@@ -1,23 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import { useService } from '../harness.ts';
 import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { generations, type McpClient } from './clients.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let owner: Developer;
 let mine: McpClient;
 let nobodys: McpClient;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   owner = await signInDeveloper(stage, service);
   const open = generations['client 2.x'];
   [mine, nobodys] = await Promise.all([open(service.url, owner.client.cookies.get('sid')), open(service.url)]);
 });
 afterAll(async () => {
   await Promise.all([mine.close(), nobodys.close()]);
-  await stage.close();
 });
 
 const textOf = async (client: McpClient, uri: string) => {
