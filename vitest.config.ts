@@ -48,7 +48,7 @@ export default defineConfig({
         test: {
           ...workers,
           name: 'integration',
-          include: ['test/*.test.ts', 'test/cli/*.test.ts', 'test/mcp/*.test.ts'],
+          include: ['test/*.test.ts', 'test/{cli,mcp,statements}/*.test.ts'],
           exclude: ['test/{import-rules,manifests}.test.ts', EXPRESSIONS],
           globalSetup: 'test/postgres.ts',
           ...limits,

@@ -1,11 +1,17 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { check, forwardUrlOf, naming, PAGE, signInAtApp } from './forward-auth.ts';
-import { production, type Service, useService } from './harness.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
 import { freshAddress, freshDomain, registerWebsite, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+});
+afterAll(() => stage.close());
 
 const signInAt = (forwardUrl: string, email?: string, browser?: Client) =>
   signInAtApp(stage, { forwardUrl, email, browser: browser ?? service.client() });

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
-import { production, type Service, useService } from './harness.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
 import {
   addApplication,
   authorizationRequest,
@@ -18,17 +18,21 @@ import {
 } from './oidc-driver.ts';
 import { addWebsite, confirmLink, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let other: Service;
 let developer: Developer;
 let shop: OidcClient;
 let app: OidcClient;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   other = await stage.start({ PUBLIC_URL: service.url });
   developer = await signInDeveloper(stage, service);
   shop = websiteClient(await addWebsite(stage, service));
   app = await addApplication(developer);
 });
+afterAll(() => stage.close());
 
 /** Opens an authorization request in a browser. */
 async function begin(browser: Client, client = shop, changes: Changes = {}): Promise<Step> {

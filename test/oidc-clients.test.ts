@@ -5,20 +5,24 @@ import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, openAuthority } from './certificates.ts';
 import type { Client, HttpResponse } from './client.ts';
-import { type Service, useService } from './harness.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
 import { answerOf, begin, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
 import { bootOf } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
+let stage: Stage;
 /** Two instances with one database. */
-const { stage, service } = await useService();
+let service: Service;
 let other: Service;
 let owner: Developer;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   other = await stage.start({ PUBLIC_URL: service.url });
   owner = await signInDeveloper(stage, service);
 });
+afterAll(() => stage.close());
 
 const basic = (id: string, secret: string) => ({ Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` });
 

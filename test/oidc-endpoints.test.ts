@@ -3,17 +3,21 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PATHS } from '../server/oidc/endpoints.ts';
-import { production, type Service, useService } from './harness.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
 import { begin, postForm, REDIRECT } from './oidc-client.ts';
 import { bootOf } from './oidc-driver.ts';
 import { addWebsite, freshAddress, signInDeveloper } from './sign-ins.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let clientId: string;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   const { client } = await signInDeveloper(stage, service);
   clientId = (await client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT] })).json.clientId;
 });
+afterAll(() => stage.close());
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const uid = 'V1StGXR8_Z5jdHi6B-myT';

@@ -2,19 +2,27 @@ import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../contract/languages.ts';
 import type { Output } from '../contract/routes.ts';
-import { production, useService } from './harness.ts';
+import { type NameServer, openNameServer } from './dns.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
 import { type LogoServer, openLogoServer } from './logo-server.ts';
 import { type Developer, freshAddress, freshDomain, proveWebsite, requestEmail, signInDeveloper } from './sign-ins.ts';
 
-const { stage, service, names } = await useService();
+let stage: Stage;
+let service: Service;
+let names: NameServer;
 let logos: LogoServer;
 let owner: Developer;
 beforeAll(async () => {
+  stage = await openStage();
+  names = await openNameServer();
   logos = await openLogoServer(names);
+  service = await stage.start({ DNS_SERVERS: names.address });
   owner = await signInDeveloper(stage, service);
 });
 afterAll(async () => {
   await logos.close();
+  await names.close();
+  await stage.close();
 });
 
 const NONE = { name: '', accent: '', fromName: '', logoUrl: '' };

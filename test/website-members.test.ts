@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from './client.ts';
-import { production, useService } from './harness.ts';
+import { type NameServer, openNameServer } from './dns.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
 import { png } from './images.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import {
@@ -15,7 +16,18 @@ import {
 } from './sign-ins.ts';
 import { countNow } from './statistics.ts';
 
-const { stage, service, names } = await useService();
+let stage: Stage;
+let service: Service;
+let names: NameServer;
+beforeAll(async () => {
+  stage = await openStage();
+  names = await openNameServer();
+  service = await stage.start({ DNS_SERVERS: names.address });
+});
+afterAll(async () => {
+  await names.close();
+  await stage.close();
+});
 
 type Site = { id: string; domain: string; role: string; linkedAddress: string; iconUrl: string | null };
 type Team = { owner: Developer; site: Site };

@@ -16,6 +16,10 @@ test('a repeated field is an array in the order of the text, and __proto__ is le
   expect(fieldsOf('a=1&b=2&a=3&a=&__proto__=x&c')).toEqual({ a: ['1', '3', ''], b: '2', c: '' });
 });
 
+test('a field with a NUL character is refused', () => {
+  expect(() => fieldsOf('a=1&b=x%00y')).toThrow(expect.objectContaining({ code: 'bad_request' }));
+});
+
 test.each([
   ['192.0.2.1', '192.0.2.1'],
   ['::ffff:192.0.2.1', '192.0.2.1'],

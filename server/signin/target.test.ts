@@ -49,6 +49,8 @@ const refused = [
   'https://0x7f000001/',
   'ftp://localhost/',
   `https://shop.example/${'a'.repeat(2048)}`,
+  // 2,048 bytes at most, not characters.
+  `https://shop.example/${'é'.repeat(1020)}`,
   '',
 ];
 
@@ -153,6 +155,26 @@ describe('redirect_uri', () => {
       expect(isRedirectOf(web, uri)).toBe(false);
     },
   );
+
+  test('a web client may not use another port of its loopback URI', () => {
+    const local: OAuthClient = { id: 'web', redirectUris: ['http://localhost:4400/developer'], kind: 'web' };
+    expect(isRedirectOf(local, 'http://localhost:4400/developer')).toBe(true);
+    expect(isRedirectOf(local, 'http://localhost:4401/developer')).toBe(false);
+  });
+
+  test.each<[string, boolean]>([
+    ['http://localhost:1/cb', true],
+    ['http://127.0.0.1:65535/cb', true],
+    ['http://127.0.0.1:65536/cb', false],
+    ['http://[::1]:1/cb', false],
+    ['http://localhost:1/cb/', false],
+    ['http://localhost.evil.example:1/cb', false],
+    ['http://localhost:1@evil.example/cb', false],
+    ['https://app.example:1/cb', false],
+  ])('an application with URIs at http://localhost and 127.0.0.1:3000 and %s: %j', (uri, expected) => {
+    const redirectUris = ['http://localhost/cb', 'http://127.0.0.1:3000/cb', 'https://app.example/cb'];
+    expect(isRedirectOf({ id: 'app', redirectUris, kind: 'application' }, uri)).toBe(expected);
+  });
 
   test('a web client may use its own URI', () => expect(isRedirectOf(web, 'https://app.example/cb')).toBe(true));
 });

@@ -1,17 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { production, useService } from '../harness.ts';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { freshAddress, freshDomain, registerWebsite, visitorToken } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let home: Home;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   home = await openHome(service.url);
 });
 afterAll(async () => {
   await home?.close();
+  await stage.close();
 });
 
 const ownerOf = async (domain: string) => (await stage.query('select email from websites where domain = $1', [domain]))[0]?.email;

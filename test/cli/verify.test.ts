@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { production, useService } from '../harness.ts';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let home: Home;
 let ann: Developer;
 let domain: string;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   home = await openHome(service.url);
   ann = await signInDeveloper(stage, service);
   domain = freshDomain();
@@ -17,6 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await home?.close();
+  await stage.close();
 });
 
 const visitor = freshAddress('visitor');

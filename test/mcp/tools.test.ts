@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { frameworkOf } from '../../templates/catalog.ts';
-import { production, type Service, useService } from '../harness.ts';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { type Developer, freshAddress, freshDomain, registerWebsite, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let owner: Developer;
 let other: Developer;
 /** Clients of the owner, without an account, and without an account in production. The client validates results by outputSchema. */
@@ -18,12 +19,15 @@ const open = async (at: Service, developer?: Developer) => {
 };
 
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   const strict = await stage.start(production);
   [owner, other] = await Promise.all([signInDeveloper(stage, service), signInDeveloper(stage, service)]);
   [mine, nobodys, inProduction] = await Promise.all([open(service, owner), open(service), open(strict)]);
 });
 afterAll(async () => {
   await Promise.all([mine, nobodys, inProduction].map((client) => client.close()));
+  await stage.close();
 });
 
 const addWebsite = async (developer: Developer): Promise<string> =>

@@ -10,7 +10,7 @@ const rowsOf = (file: string, rows: [text: string, becomes: string, seenBy: stri
 export const mutations: Mutation[] = [
   ...rowsOf('server/signin/verify.ts', [
     ['t.used_at is null and t.expires_at > now()', 't.expires_at > now()', 'test/verify.test.ts'],
-    ['and t.used_at is null and t.expires_at > now() and', 'and t.used_at is null and', 'test/verify.test.ts'],
+    ['and t.used_at is null and t.expires_at > now() and', 'and t.used_at is null and', 'test/statements/tokens.test.ts'],
     ['and t.host = coalesce(g.host, t.host)\n    and ${SAME_REGISTRATION}\n', 'and ${SAME_REGISTRATION}\n', 'test/verify.test.ts'],
     [
       'and t.host = coalesce(g.host, t.host)\n    and ${SAME_REGISTRATION}\n',
@@ -20,14 +20,10 @@ export const mutations: Mutation[] = [
     ['set used_at = now(), idempotency_key', 'set used_at = t.used_at, idempotency_key', 'test/verify.test.ts'],
     ["t.used_at > now() - interval '60 seconds'", 'true', 'test/verify.test.ts'],
     ['case when t.idempotency_key = g.idempotency_key and', 'case when', 'test/verify.test.ts'],
-    [
-      "when t.hash is null or t.host is null then 'unknown'",
-      "when t.hash is null then 'unknown'",
-      'test/developer.test.ts test/verify.test.ts',
-    ],
+    ["when t.hash is null or t.host is null then 'unknown'", "when t.hash is null then 'unknown'", 'test/statements/tokens.test.ts'],
     ['if (!manages) return {', 'if (manages === null) return {', 'test/api-keys.test.ts test/verify.test.ts'],
     ["limits.refuseBlocked('failed_verify', clientAddress);\n", '', 'test/limits.test.ts test/verify.test.ts'],
-    ["isLoopbackRedirectHost(name) ? name : (normalHost(name) ?? '')", 'name', 'test/verify.test.ts'],
+    ["isLoopbackRedirectHost(name) ? name : (normalHost(name) ?? '')", 'name', 'test/statements/tokens.test.ts'],
   ]),
   ...rowsOf('server/signin/opener.ts', [
     [
@@ -38,7 +34,7 @@ export const mutations: Mutation[] = [
     [
       "and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()",
       "and a.kind <> 'app' and a.consumed_at is null",
-      'test/visitor.test.ts',
+      'test/statements/attempts.test.ts',
     ],
     ['and (a.browser = g.browser or a.email = g.email)\n', '\n', 'test/visitor.test.ts test/scanners.test.ts'],
     [
@@ -50,7 +46,7 @@ export const mutations: Mutation[] = [
     ["    and ${stillAwaited('a')}\n", '', 'test/ended-registrations.test.ts test/websites.test.ts test/website-members.test.ts'],
     ['from consumed where not passkey_first\n', 'from consumed\n', 'test/passkeys.test.ts test/sign-in-methods.test.ts'],
     ["case when kind <> 'site' then browser end", 'null', 'test/sessions.test.ts test/accounts.test.ts'],
-    ["k.selector = any($3) and k.verifier <> ''", 'k.selector = any($3)', 'test/repeated-openings.test.ts'],
+    ["k.selector = any($3) and k.verifier <> ''", 'k.selector = any($3)', 'test/statements/attempts.test.ts'],
     [
       'where a.id = $1 and a.consumed_at is not null and a.email = coalesce($5, a.email)',
       'where a.id = $1 and a.consumed_at is not null',
@@ -87,7 +83,7 @@ export const mutations: Mutation[] = [
     [
       '(consumed_at is null and expires_at > now() and code_tries',
       '(consumed_at is null and code_tries',
-      'test/visitor.test.ts test/code-limits.test.ts',
+      'test/statements/attempts.test.ts',
     ],
     [
       'set code_tries = a.code_tries + 1 from permitted',
@@ -107,11 +103,7 @@ export const mutations: Mutation[] = [
     ],
   ]),
   ...rowsOf('server/signin/code.ts', [
-    [
-      'if (match && compared.includes(match.id)) return match;',
-      'if (match) return match;',
-      'test/code-limits.test.ts test/visitor.test.ts',
-    ],
+    ['if (match && compared.includes(match.id)) return match;', 'if (match) return match;', 'test/guessed-mailbox.test.ts'],
     [
       "(id === null || state === undefined)) throw new Fault('bad_code')",
       "id === null) throw new Fault('bad_code')",
@@ -132,15 +124,11 @@ export const mutations: Mutation[] = [
       'where p.client_id = ${attempt}.client_id\n',
       'test/applications.test.ts',
     ],
-    [
-      'w.email = ${attempt}.email and w.claimed_at is null\n',
-      'w.email = ${attempt}.email\n',
-      'test/websites.test.ts test/ended-registrations.test.ts',
-    ],
+    ['w.email = ${attempt}.email and w.claimed_at is null\n', 'w.email = ${attempt}.email\n', 'test/statements/attempts.test.ts'],
     ['m.email = ${attempt}.email and m.joined_at is null) end', 'm.email = ${attempt}.email) end', 'test/website-members.test.ts'],
     ['sibling.host is not distinct from ${attempt}.host', 'true', 'test/visitor.test.ts'],
-    ["when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'\n", '\n', 'test/code-limits.test.ts test/visitor.test.ts'],
-    ["when a.mail_failed then 'mail_failed'\n", '\n', 'test/sign-in-mails.test.ts test/visitor.test.ts'],
+    ["when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'\n", '\n', 'test/sign-in-forms.test.ts'],
+    ["when a.mail_failed then 'mail_failed'\n", '\n', 'test/faults/mail.test.ts'],
   ]),
   ...rowsOf('server/signin/target.ts', [
     ['if (loopback && !local) return', 'if (false) return', 'server/signin/target.test.ts'],
@@ -207,7 +195,7 @@ export const mutations: Mutation[] = [
     [
       "    and ${notBeingSignedOut('email')}\n  returning email, ${provenAtOf",
       '  returning email, ${provenAtOf',
-      'test/devices.test.ts test/faults/races.test.ts test/account-endings.test.ts',
+      'test/statements/accounts.test.ts',
     ],
     [
       "if (passkey && method !== 'hardware' && method !== 'synced') throw",
@@ -254,12 +242,12 @@ export const mutations: Mutation[] = [
     [
       "where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'",
       "where s.hash = $1 and s.seen_at > now() - interval '7 days'",
-      'test/sessions.test.ts test/developer.test.ts',
+      'test/statements/sessions.test.ts',
     ],
     [
       "where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'",
       'where s.hash = $1 and s.expires_at > now()',
-      'test/sessions.test.ts test/developer.test.ts',
+      'test/statements/sessions.test.ts',
     ],
     ['p.is_active and p.active_since <= s.created_at', 'p.active_since <= s.created_at', 'test/applications.test.ts'],
     [
@@ -279,11 +267,7 @@ export const mutations: Mutation[] = [
     ],
   ]),
   ...rowsOf('server/permissions/proofs.ts', [
-    [
-      'coalesce($2::bytea, s.device) and k.email = u.email',
-      'coalesce($2::bytea, s.device)',
-      'test/api-keys.test.ts test/website-members.test.ts test/websites.test.ts',
-    ],
+    ['coalesce($2::bytea, s.device) and k.email = u.email', 'coalesce($2::bytea, s.device)', 'test/statements/accounts.test.ts'],
     [
       "\n  and ${provenAtOf('k')} > now() - interval '${PROOF_SECONDS} seconds'",
       '',
@@ -319,7 +303,7 @@ export const mutations: Mutation[] = [
     [
       "return site === 'cross-site' || site === 'same-site' ? 'foreign' : 'unknown';",
       "return site === 'cross-site' ? 'foreign' : 'unknown';",
-      'test/cross-origin.test.ts test/sign-in-forms.test.ts test/protection.test.ts',
+      'server/http/protection.test.ts',
     ],
     [
       "if (senderOf(request, origins) !== 'own') throw",
@@ -342,7 +326,7 @@ export const mutations: Mutation[] = [
   ]),
   ...rowsOf('server/http/reading.ts', [
     ['if (size > MAX_BODY_BYTES) {', 'if (false) {', 'server/http/reading.test.ts test/hostile.test.ts'],
-    ['if (NUL.test(value)) throw nulFault();\n', '', 'server/http/reading.test.ts test/hostile.test.ts'],
+    ['if (NUL.test(value)) throw nulFault();\n', '', 'server/http/reading.test.ts'],
     ["if (key === '__proto__') continue;\n", '', 'server/http/reading.test.ts test/hostile.test.ts'],
     ['forwarded.at(-trustProxy)', 'forwarded.at(0)', 'server/http/reading.test.ts'],
     [
@@ -366,9 +350,9 @@ export const mutations: Mutation[] = [
     [
       "if (!(await this.parts.store.consume(this.kind, id))) throw new this.parts.errors.InvalidGrant('already used');",
       'await this.parts.store.consume(this.kind, id);',
-      'test/oidc-attacks-codes.test.ts test/oidc-protocol.test.ts',
+      'test/statements/oidc-adapter.test.ts',
     ],
-    ["Interaction: ['returnTo', 'session', 'deviceCode', 'parJti'],\n", '', 'test/oidc-dump.test.ts'],
+    ["Interaction: ['returnTo', 'session', 'deviceCode', 'parJti'],\n", '', 'test/statements/oidc-adapter.test.ts'],
     [
       'userCode: userCode && keyedHash(this.parts.secretKeys.writing, userCode),',
       'userCode,',
@@ -376,21 +360,9 @@ export const mutations: Mutation[] = [
     ],
   ]),
   ...rowsOf('server/oidc/store.ts', [
-    [
-      'where kind = $1 and id = $2 and consumed_at is null and',
-      'where kind = $1 and id = $2 and',
-      'test/oidc-attacks-codes.test.ts test/oidc-attacks-tokens.test.ts',
-    ],
-    [
-      'where r.expires_at is null or r.expires_at > now()`',
-      '`',
-      'test/oidc-protocol.test.ts test/oidc-attacks-tokens.test.ts test/oidc-device.test.ts',
-    ],
-    [
-      "await this.#core.query({ name: 'oidc-revoke-reused', text: REVOKE_REUSED, values });\n",
-      '',
-      'test/oidc-attacks-codes.test.ts test/oidc-attacks-tokens.test.ts',
-    ],
+    ['where kind = $1 and id = $2 and consumed_at is null and', 'where kind = $1 and id = $2 and', 'test/statements/oidc-records.test.ts'],
+    ['where r.expires_at is null or r.expires_at > now()`', '`', 'test/statements/oidc-records.test.ts'],
+    ["await this.#core.query({ name: 'oidc-revoke-reused', text: REVOKE_REUSED, values });\n", '', 'test/statements/oidc-records.test.ts'],
   ]),
   ...rowsOf('server/oidc/client-rules.ts', [
     [
@@ -398,8 +370,8 @@ export const mutations: Mutation[] = [
       "if (clientKindOf(clientId) === 'website') return uri.startsWith(clientId);",
       'test/oidc-attacks-urls.test.ts test/oidc-clients.test.ts',
     ],
-    ['if (hasOwnScheme(uri) && redirectUriFault(uri)) return false;\n', '', 'test/oidc-attacks-urls.test.ts test/oidc-clients.test.ts'],
-    ['for (const name of OWN_METADATA) delete metadata[name];\n', '', 'test/oidc-attacks-registration.test.ts test/oidc-clients.test.ts'],
+    ['if (hasOwnScheme(uri) && redirectUriFault(uri)) return false;\n', '', 'server/oidc/client-rules.test.ts'],
+    ['for (const name of OWN_METADATA) delete metadata[name];\n', '', 'server/oidc/client-rules.test.ts'],
   ]),
   ...rowsOf('server/mail/store.ts', [
     [

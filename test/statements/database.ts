@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { type Database, openDatabase } from '../../server/db/database.ts';
+import { createDatabase } from '../postgres.ts';
+
+let shared: Promise<Database> | null = null;
+
+/** Returns the database that the tests of statements of a worker share. No service runs on it, so that nothing but a test changes its rows. */
+export function useDatabase(): Promise<Database> {
+  shared ??= createDatabase(inject('clusterUrl'), inject('templateUrl')).then((url) => openDatabase(url));
+  return shared;
+}
+
+/** Adds a row. @param row values by column; a text that begins with `sql:` is an SQL expression */
+export async function insert({ core }: Database, table: string, row: Record<string, unknown>): Promise<void> {
+  const values: unknown[] = [];
+  const places = Object.values(row).map((value) => {
+    if (typeof value === 'string' && value.startsWith('sql:')) return value.slice('sql:'.length);
+    return `$${values.push(value)}`;
+  });
+  await core.query(`insert into ${table} (${Object.keys(row).join(', ')}) values (${places.join(', ')})`, values);
+}
+
+/** Returns bytes that no other row has: the hash of a secret, say. */
+export const freshBytes = (length = 32): Buffer => randomBytes(length);
