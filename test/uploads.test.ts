@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -97,6 +99,17 @@ describe('a rejected upload', () => {
     expect(refused(await put(await begin(), large))).toEqual([413, 'icon_too_large']);
     expect(refused(await put(await begin(), large, 'image/png', { 'Transfer-Encoding': 'chunked' }))).toEqual([413, 'icon_too_large']);
     expect((await put(await begin(), Buffer.alloc(1), 'image/png', { 'Content-Length': '50000000000' })).status).toBe(413);
+  });
+
+  test('is refused before its end once it has more than twice the limit', async () => {
+    const { pathname, search } = new URL(await begin());
+    const headers = { Host: new URL(service.url).host, 'Content-Type': 'image/png' };
+    const sent = request({ host: '127.0.0.1', port: service.port, path: pathname + search, method: 'PUT', headers });
+    const responded = once(sent, 'response');
+    sent.write(Buffer.alloc(2 * MAX_ICON_BYTES + 1));
+    const [{ statusCode }] = await responded;
+    expect(statusCode).toBe(413);
+    sent.on('error', () => {}).destroy();
   });
 
   test.each(['', 'text/html', 'image/svg+xml', 'application/json', 'image/*', 'multipart/form-data; boundary=x'])(

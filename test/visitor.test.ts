@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { idToHandle } from '../server/signin/attempts.ts';
 import { useService } from './harness.ts';
 import { addWebsite, freshAddress, freshDomain, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 
@@ -75,6 +76,17 @@ describe('a visitor', () => {
     expect((await service.client().post('/api/auth/email-code', { email, code })).status).toBe(400);
     for (let i = 0; i < 5; i++) expect((await client.post('/api/auth/email-code', { email, code: wrong })).status).toBe(400);
     expect((await client.post('/api/auth/email-code', { email, code })).status).toBe(400);
+  });
+
+  test('cannot be helped by another browser that knows the code and the id of the attempt', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    await requestEmail(client, email, `https://${shop}/`);
+    const { code } = await stage.mailbox.waitFor(email);
+    const [{ id }] = await stage.query('select id from sign_in_attempts where email = $1', [email]);
+    const attempt = idToHandle(String(id));
+    const refused = await service.client().post('/api/auth/email-code', { email, code, attempt });
+    expect([refused.status, refused.json.code]).toEqual([400, 'bad_code']);
+    expect((await client.post('/api/auth/email-code', { email, code })).status).toBe(200);
   });
 
   test('may use any of several open emails, which ends the others', async () => {
