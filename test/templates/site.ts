@@ -159,5 +159,5 @@ export async function launch(
     await close();
     throw error;
   }
-  return { url, client: () => new Client(url), output: () => output, close };
+  return { url, client: () => Object.assign(new Client(url), { retriesUnavailable: false }), output: () => output, close };
 }
