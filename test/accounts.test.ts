@@ -1,16 +1,20 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hintCookies } from '../contract/remembered.ts';
 import type { Client } from './client.ts';
-import { type Service, useService } from './harness.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let second: Service;
 let shop: string;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   second = await stage.start({ PUBLIC_URL: service.url });
   shop = await addWebsite(stage, service);
 });
+afterAll(() => stage.close());
 
 const me = (client: Client) => client.get('/api/user/me');
 

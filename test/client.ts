@@ -123,7 +123,7 @@ export class Client {
   }
 }
 
-/** A request on a busy machine may wait too long for PostgreSQL or the CPU; it is repeated for this time, in ms. */
+/** How long a request that gets 503 is repeated, in ms: on a busy machine it may have waited too long for PostgreSQL or the CPU. */
 const RETRY_MS = 60_000;
 const RETRY_INTERVAL_MS = 100;
 

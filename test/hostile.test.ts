@@ -7,25 +7,26 @@ import { WEB_CLIENT_ID } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import type { Client, HttpResponse } from './client.ts';
 import * as corpora from './corpora.ts';
-import { useService } from './harness.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
 import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 import * as urls from './url-corpora.ts';
 import { waitUntil } from './waiting.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let shop: string;
 let client: Client;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   shop = await addWebsite(stage, service);
   // Signed in, so that no call stops at the check of the session.
   client = (await signInDeveloper(stage, service)).client;
 });
 afterAll(async () => {
   expect((await service.client().get('/readyz')).status).toBe(200);
+  await stage.close();
 });
-
-/** Returns a browser without a session. */
-const newClient = () => service.client();
 
 /** Expects a 4xx with a code of the error catalog and a message. */
 function expectRefusal(what: unknown, response: HttpResponse) {
@@ -59,14 +60,14 @@ async function expectNoMail(run: () => Promise<void>) {
 test('rejects hostile email addresses and sends no email', () =>
   expectNoMail(async () => {
     for (const email of corpora.badAddresses) {
-      expectRefusal(email, await newClient().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }));
-      expectRefusal(email, (await authorize(newClient(), email as string)).response);
-      expectRefusal(email, await newClient().post('/api/websites/register', { domain: 'refused.example', email }));
+      expectRefusal(email, await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }));
+      expectRefusal(email, (await authorize(service.client(), email as string)).response);
+      expectRefusal(email, await service.client().post('/api/websites/register', { domain: 'refused.example', email }));
     }
   }));
 
 test.each(corpora.enteredAddresses)('sends one email to the address in %j', async (entered) => {
-  const [visitor, email] = [newClient(), freshAddress()];
+  const [visitor, email] = [service.client(), freshAddress()];
   await requestEmail(visitor, entered.replace('ADDRESS', email), `https://${shop}/`);
   expect((await stage.mailbox.waitFor(email)).recipients).toEqual([email]);
   const page = await visitor.get(`/auth?forward_url=${encodeURIComponent(`https://${shop}/`)}&step=code`);
@@ -77,9 +78,9 @@ test('rejects hostile forward_urls and sends no email', () =>
   expectNoMail(async () => {
     for (const hostile of urls.badForwardUrls) {
       const forward_url = typeof hostile === 'string' ? hostile.replace('SHOP', shop) : hostile;
-      expectRefusal(forward_url, await newClient().post('/api/auth/domain-auth', { email: freshAddress(), forward_url }));
+      expectRefusal(forward_url, await service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url }));
       if (typeof forward_url !== 'string') continue;
-      const page = await newClient().get(`/auth?forward_url=${encodeURIComponent(Buffer.from(forward_url).toString())}`);
+      const page = await service.client().get(`/auth?forward_url=${encodeURIComponent(Buffer.from(forward_url).toString())}`);
       expect([forward_url, page.status]).toEqual([forward_url, 200]);
     }
   }));
@@ -102,7 +103,7 @@ test('rejects hostile redirect_uris and sends no email', () =>
   expectNoMail(async () => {
     for (const hostile of urls.badRedirectUris) {
       const redirect_uri = typeof hostile === 'string' ? hostile.replace('ORIGIN', service.url) : hostile;
-      expectRefusal(redirect_uri, (await authorize(newClient(), freshAddress(), { redirect_uri })).response);
+      expectRefusal(redirect_uri, (await authorize(service.client(), freshAddress(), { redirect_uri })).response);
     }
   }));
 
@@ -215,7 +216,7 @@ describe('hostile URLs', () => {
   test('of pages get no 5xx and are not reflected', async () => {
     for (const path of Object.keys(pages)) {
       for (const query of corpora.hostileQueries) {
-        const response = await newClient().get(path + query);
+        const response = await service.client().get(path + query);
         expect([path, query, response.status < 500]).toEqual([path, query, true]);
         expect(response.text).not.toContain('<script>alert(1)');
       }
@@ -235,7 +236,7 @@ describe('hostile URLs', () => {
       '/api/nothing',
       '/api/auth/%',
     ]) {
-      const response = await newClient().get(path);
+      const response = await service.client().get(path);
       expect([path, response.status >= 400 && response.status < 500]).toEqual([path, true]);
       expect(response.headers.location).toBeUndefined();
     }
@@ -269,7 +270,7 @@ test('hostile cookies and headers get no 5xx', async () => {
   ];
   for (const name of ['sid', 'attempt', 'device', 'auth_email', 'auth_key', 'remembered_accounts', 'previous_auth', '__proto__']) {
     for (const value of values) {
-      const visitor = newClient();
+      const visitor = service.client();
       const headers = { Cookie: Buffer.from(`${name}=${value}`).toString('latin1') };
       for (const response of [
         await visitor.get('/auth', headers),

@@ -1,19 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openJobsPool } from '../server/jobs/store.ts';
-import { useService } from './harness.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
 import { addWebsite, visitorToken } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 /** Longer than the statement timeout of a job, also on a busy machine. */
 const TIMEOUT_MS = 60_000;
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let shop: string;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   shop = await addWebsite(stage, service);
 });
+afterAll(() => stage.close());
 
 const runNow = (task: string) =>
   stage.query('select graphile_worker.add_job($1, job_key => $1, max_attempts => 1, run_at => now())', [task]);

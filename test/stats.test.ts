@@ -4,17 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../contract/routes.ts';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { rollUp, Stats } from '../server/stats/stats.ts';
-import { useService } from './harness.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
 import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
-const { stage, service } = await useService();
+let stage: Stage;
+let service: Service;
 let database: Database;
 let jobs: pg.Pool;
 let stats: Stats;
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
   database = openDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
   stats = new Stats({ core: database.core, uptime: async () => null, local: false });
@@ -26,6 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await jobs.end();
   await database.close();
+  await stage.close();
 });
 
 const rollUpNow = (maxMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { signal: new AbortController().signal, maxMs });

@@ -1,14 +1,24 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { useService } from './harness.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from './dns.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
 import { type Developer, freshAddress, freshDomain, registerWebsite, signInDeveloper, visitorToken } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
-const { stage, service, names } = await useService();
+let stage: Stage;
+let service: Service;
+let names: NameServer;
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
+  stage = await openStage();
+  names = await openNameServer();
+  service = await stage.start({ DNS_SERVERS: names.address });
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
+});
+afterAll(async () => {
+  await names.close();
+  await stage.close();
 });
 
 type Site = { id: string; domain: string; verified: boolean; proof: { record: string; value: string; fileUrl: string; fileBody: string } };

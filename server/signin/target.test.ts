@@ -171,10 +171,13 @@ describe('redirect_uri', () => {
     ['http://localhost.evil.example:1/cb', false],
     ['http://localhost:1@evil.example/cb', false],
     ['https://app.example:1/cb', false],
-  ])('an application with URIs at http://localhost and 127.0.0.1:3000 and %s: %j', (uri, expected) => {
-    const redirectUris = ['http://localhost/cb', 'http://127.0.0.1:3000/cb', 'https://app.example/cb'];
-    expect(isRedirectOf({ id: 'app', redirectUris, kind: 'application' }, uri)).toBe(expected);
-  });
+  ])(
+    'an application with the URIs http://localhost/cb, http://127.0.0.1:3000/cb and https://app.example/cb may use %s: %j',
+    (uri, expected) => {
+      const redirectUris = ['http://localhost/cb', 'http://127.0.0.1:3000/cb', 'https://app.example/cb'];
+      expect(isRedirectOf({ id: 'app', redirectUris, kind: 'application' }, uri)).toBe(expected);
+    },
+  );
 
   test('a web client may use its own URI', () => expect(isRedirectOf(web, 'https://app.example/cb')).toBe(true));
 });

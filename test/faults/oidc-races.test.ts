@@ -11,7 +11,7 @@ import {
   signInAt,
   userinfo,
 } from '../oidc-driver.ts';
-import { runRounds } from '../rounds.ts';
+import { runRounds } from '../overlap.ts';
 import { signInDeveloper } from '../sign-ins.ts';
 
 const ROUNDS = 20;

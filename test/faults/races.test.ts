@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Client, HttpResponse } from '../client.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { runRounds } from '../rounds.ts';
+import { runRounds } from '../overlap.ts';
 import { addWebsite, authorize, codeOf, freshAddress, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
 
 const ROUNDS = 200;

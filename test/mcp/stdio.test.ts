@@ -1,18 +1,28 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, openHome } from '../cli/command.ts';
 import { openMailedLink, redirectOf, signInHome } from '../cli/sign-in.ts';
-import { useService } from '../harness.ts';
+import { type NameServer, openNameServer } from '../dns.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { callTool, type McpClient } from './clients.ts';
 import { exampleFor, type Scene } from './examples.ts';
 import { type Start, startIn, stdioGenerations } from './stdio.ts';
 
-const { stage, service, names } = await useService();
+let stage: Stage;
+let service: Service;
+let names: NameServer;
 let owner: Developer;
 beforeAll(async () => {
+  names = await openNameServer();
+  stage = await openStage();
+  service = await stage.start();
   owner = await signInDeveloper(stage, service);
+});
+afterAll(async () => {
+  await stage.close();
+  await names.close();
 });
 
 const open: { close(): Promise<unknown> }[] = [];

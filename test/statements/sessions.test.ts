@@ -25,7 +25,7 @@ test.each<[string, Record<string, unknown>]>([
   ['has expired', { expires_at: 'sql:now()' }],
   ['was not used for 7 days', { seen_at: "sql:now() - interval '7 days'" }],
   ['is of an application that does not exist', { client_id: 'unknown' }],
-])('a session that %s is nobody’s', async (_, changes) => {
+])('a session that %s identifies nobody', async (_, changes) => {
   const { hash } = await session(changes);
   expect(await store.user(hash)).toBeNull();
 });
