@@ -227,7 +227,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // The files in a template's folder belong to other people's projects, and so do the apps with OpenID Connect clients.
-    exclude: { path: '^(?:(?:dist|data)/|templates/[^/]+/|test/openid-connect/apps/)' },
+    exclude: { path: '^(?:(?:dist|data)/|templates/[^/]+/|test/integrations/clients/apps/)' },
     // Imports of types count as well: they make folders depend on each other too.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },

@@ -15,7 +15,7 @@ const EXPRESSIONS = 'test/regular-expressions.test.ts';
 /** Starts a Patroni cluster. */
 const TOPOLOGY = 'test/faults/topology.test.ts';
 
-/** unit: beside the code, without services. integration and journeys: the built service, PostgreSQL, an SMTP server and a browser. The other projects are not part of `npm test`. */
+/** unit: beside the code, without services. integration: the built service, PostgreSQL, an SMTP server and a browser. The other projects are not part of `npm test`. */
 export default defineConfig({
   test: {
     projects: [
@@ -48,27 +48,16 @@ export default defineConfig({
         test: {
           ...workers,
           name: 'integration',
-          include: ['test/*.test.ts', 'test/{cli,mcp,statements}/*.test.ts'],
-          exclude: ['test/{import-rules,manifests}.test.ts', EXPRESSIONS],
-          globalSetup: 'test/postgres.ts',
-          ...limits,
-        },
-      },
-      {
-        plugins,
-        test: {
-          ...workers,
-          name: 'journeys',
-          include: ['test/journeys/*.spec.ts'],
-          globalSetup: 'test/postgres.ts',
+          include: ['test/{api,browser,cli,statements,support}/**/*.test.ts'],
+          globalSetup: 'test/support/postgres.ts',
           ...limits,
         },
       },
       {
         test: {
           name: 'templates',
-          include: ['test/templates/*.test.ts'],
-          globalSetup: 'test/postgres.ts',
+          include: ['test/integrations/templates/*.test.ts'],
+          globalSetup: 'test/support/postgres.ts',
           ...limits,
           maxWorkers: 2,
         },
@@ -76,8 +65,8 @@ export default defineConfig({
       {
         test: {
           name: 'generators',
-          include: ['test/generators/*.test.ts'],
-          globalSetup: 'test/postgres.ts',
+          include: ['test/integrations/generators/*.test.ts'],
+          globalSetup: 'test/support/postgres.ts',
           ...limits,
           maxWorkers: 2,
         },
@@ -85,16 +74,16 @@ export default defineConfig({
       {
         test: {
           name: 'clients',
-          include: ['test/openid-connect/*.test.ts'],
-          globalSetup: 'test/postgres.ts',
+          include: ['test/integrations/clients/*.test.ts'],
+          globalSetup: 'test/support/postgres.ts',
           ...limits,
         },
       },
       {
         test: {
           name: 'deployment',
-          include: ['test/deployment/*.test.ts'],
-          globalSetup: 'test/postgres.ts',
+          include: ['test/integrations/deployment/*.test.ts'],
+          globalSetup: 'test/support/postgres.ts',
           ...limits,
           maxWorkers: 2,
         },
@@ -106,7 +95,7 @@ export default defineConfig({
           name: 'faults',
           include: ['test/faults/*.test.ts'],
           exclude: [TOPOLOGY],
-          globalSetup: 'test/postgres.ts',
+          globalSetup: 'test/support/postgres.ts',
           ...limits,
           // The long form measures times under load, which other files would increase.
           ...(process.env.FAULTS === 'full' && { maxWorkers: 1 }),
@@ -123,14 +112,14 @@ export default defineConfig({
         },
       },
       {
-        test: { name: 'screenshots', include: ['test/journeys/*.shots.ts'], globalSetup: 'test/postgres.ts', hookTimeout: 90_000 },
+        test: { name: 'screenshots', include: ['test/browser/*.shots.ts'], globalSetup: 'test/support/postgres.ts', hookTimeout: 90_000 },
       },
       {
         test: {
           // One file at a time, since other load lengthens what it measures.
           name: 'measurements',
-          include: ['test/{bench,journeys}/*.measure.ts'],
-          globalSetup: 'test/postgres.ts',
+          include: ['test/{bench,browser}/*.measure.ts'],
+          globalSetup: 'test/support/postgres.ts',
           ...limits,
           maxWorkers: 1,
         },

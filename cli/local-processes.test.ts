@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
-import { waitUntil } from '../test/waiting.ts';
+import { waitUntil } from '../test/support/waiting.ts';
 import { startApp } from './local-processes.ts';
 import { freePort } from './ports.ts';
 

@@ -192,7 +192,7 @@ async function start(args) {
 
 async function test(args) {
   const findBrowser = () =>
-    spawnSync(process.execPath, ['--import', 'tsx', 'test/find-browser.ts'], { cwd: home, stdio: 'ignore' }).status === 0;
+    spawnSync(process.execPath, ['--import', 'tsx', 'test/support/find-browser.ts'], { cwd: home, stdio: 'ignore' }).status === 0;
   if (!findBrowser()) {
     log('Getting a browser for the tests (playwright install chromium) …');
     spawnSync(process.execPath, [at('node_modules/playwright/cli.js'), 'install', 'chromium'], { cwd: home, stdio: 'inherit' });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isThisMachine } from '../contract/rules.ts';
 import { isPublicAddress } from '../server/websites/guarded-fetch.ts';
-import { type NameServer, openNameServer } from '../test/dns.ts';
+import { type NameServer, openNameServer } from '../test/support/dns.ts';
 import { type DnsOptions, openDns, parseDnsServers } from './dns.ts';
 
 const HOST = 'shop.example';

@@ -14,7 +14,7 @@ test('the table of tested projects has a row for each project, with a framework 
 });
 
 test('the table of tested projects names the versions that the tests install', async () => {
-  const manifest = await readFile(new URL('../test/generators/packages/package.json', import.meta.url), 'utf8');
+  const manifest = await readFile(new URL('../test/integrations/generators/packages/package.json', import.meta.url), 'utf8');
   const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
   for (const { id, generator, version } of projects) {
     const pinned = dependencies[generator.split(' ')[0]];

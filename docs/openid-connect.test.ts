@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
-const apps = new URL('../test/openid-connect/apps/', import.meta.url);
+const apps = new URL('../test/integrations/clients/apps/', import.meta.url);
 const text = await readFile(new URL('guide/openid-connect.md', import.meta.url), 'utf8');
 
 /** Matches a code block with the path of its file after the language. */

@@ -47,7 +47,7 @@ describe.each(variants)('$id ($variant)', (framework) => {
     expect(code).toMatch(/['"]?language['"]?(?::|=>| =>|,)? ?\{?['"]lt['"]/);
   });
 
-  // test/templates/safety.ts tries the same at running sites, where the language is installed.
+  // test/integrations/templates/safety.ts tries the same at running sites, where the language is installed.
   test('signs with a key of its own, names the host, keeps no page, and checks where a logout comes from', async () => {
     const { files, env, nextSteps } = render(framework, await readSources(framework), values);
     const code = files.map(({ contents }) => contents).join('\n');

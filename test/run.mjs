@@ -11,7 +11,7 @@ const MAX_MESSAGE = 4_000;
 
 const isProject = (argument) => argument.startsWith('--project=');
 const selected = process.argv.filter(isProject).map((argument) => argument.slice('--project='.length));
-const projects = selected.length > 0 ? selected : ['unit', 'integration', 'journeys'];
+const projects = selected.length > 0 ? selected : ['unit', 'integration'];
 const passedOn = process.argv.slice(2).filter((argument) => !isProject(argument));
 
 const directory = await mkdtemp(join(tmpdir(), 'emailauth-results-'));

@@ -1,6 +1,6 @@
 import { cleanup, render } from 'ink-testing-library';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sleep } from '../../test/waiting.ts';
+import { sleep } from '../../test/support/waiting.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { summarize } from '../stats.ts';
 import { AUTO_REFRESH_MS, type Load, StatsScreen } from './stats-screen.tsx';

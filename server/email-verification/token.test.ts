@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type CryptoKey, errors, importJWK, importPKCS8 } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bindEvt, makeEvt, makeToken, newTokenKey, type TokenInput, type TokenKey } from '../../test/email-issuer.ts';
+import { bindEvt, makeEvt, makeToken, newTokenKey, type TokenInput, type TokenKey } from '../../test/support/email-issuer.ts';
 import { type FindKey, InvalidToken, sdHashOf, splitToken, type TokenFailure } from './token.ts';
 import { claimedNonce, verifyToken } from './verify-token.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { errors } from '../../contract/errors.ts';
 import { languages } from '../../contract/languages.ts';
-import { faultsOfTexts } from '../../test/translation-checks.ts';
+import { faultsOfTexts } from '../../test/support/translation-checks.ts';
 import { texts } from './languages.ts';
 
 const keys = Object.keys(texts.en).sort();

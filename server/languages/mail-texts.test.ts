@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
-import { faultsOfWording, overLength } from '../../test/translation-checks.ts';
+import { faultsOfWording, overLength } from '../../test/support/translation-checks.ts';
 import { templates } from '../mail/composition.ts';
 import { type Content, type MailKind, slot, splitAtSlots } from '../mail/mail.ts';
 

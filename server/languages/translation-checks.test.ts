@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { faultsOfTexts } from '../../test/translation-checks.ts';
+import { faultsOfTexts } from '../../test/support/translation-checks.ts';
 import { texts } from './languages.ts';
 
 /** Returns the faults of some texts of a language, and of a key without a text. */

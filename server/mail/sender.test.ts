@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
-import { REFUSED_SENDERS, SENDERS } from '../../test/sender-corpus.ts';
+import { REFUSED_SENDERS, SENDERS } from '../../test/support/sender-corpus.ts';
 import { mailboxHeader } from './composition.ts';
 import { parseSender } from './sender.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDns } from '../../diagnostics/dns.ts';
-import { type NameServer, openNameServer } from '../../test/dns.ts';
+import { type NameServer, openNameServer } from '../../test/support/dns.ts';
 import { createGuardedFetch, isPublicAddress } from './guarded-fetch.ts';
 
 let names: NameServer;

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../../test/dns.ts';
+import { type NameServer, openNameServer } from '../../test/support/dns.ts';
 import { findProof, newChallenge, type ProofOptions, proofFor } from './proof.ts';
 
 const DOMAIN = 'shop.example';

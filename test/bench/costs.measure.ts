@@ -5,13 +5,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { StatusStore } from '../../server/status/probes.ts';
-import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { refusedFiles } from '../images.ts';
-import { addApplication, authorizationRequest, longParameters, visit } from '../oidc-driver.ts';
-import { cpuMilliseconds, nodeStartCost, ordinaryCost } from '../server-cpu.ts';
-import { addWebsite, type Developer, freshAddress, requestEmail, signInDeveloper } from '../sign-ins.ts';
-import { openSlowConnections } from '../slow-connections.ts';
-import { freePort, sleep } from '../waiting.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { refusedFiles } from '../support/images.ts';
+import { addApplication, authorizationRequest, longParameters, visit } from '../support/oidc-driver.ts';
+import { cpuMilliseconds, nodeStartCost, ordinaryCost } from '../support/server-cpu.ts';
+import { addWebsite, type Developer, freshAddress, requestEmail, signInDeveloper } from '../support/sign-ins.ts';
+import { openSlowConnections } from '../support/slow-connections.ts';
+import { freePort, sleep } from '../support/waiting.ts';
 
 let stage: Stage;
 let service: Service;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Client } from '../client.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { type Probe, probesOf, sendHostile } from '../input-probes.ts';
-import { cpuMilliseconds, ordinaryCost } from '../server-cpu.ts';
-import { signInDeveloper } from '../sign-ins.ts';
+import type { Client } from '../support/client.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Probe, probesOf, sendHostile } from '../support/input-probes.ts';
+import { cpuMilliseconds, ordinaryCost } from '../support/server-cpu.ts';
+import { signInDeveloper } from '../support/sign-ins.ts';
 
 /** CPU time that one request may cost: three of them must not delay other requests by more than 250 ms. A slower CPU may use more. */
 const MAX_MS = 80;

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { routes } from '../../contract/routes.ts';
-import { Client } from '../client.ts';
-import { pngOfBytes, refusedFiles } from '../images.ts';
-import { type HostileRequest, type InputKind, inputKinds, probesOf, sendHostile, sizeOf } from '../input-probes.ts';
-import { query } from '../postgres.ts';
-import { cpuMilliseconds } from '../server-cpu.ts';
+import { Client } from '../support/client.ts';
+import { pngOfBytes, refusedFiles } from '../support/images.ts';
+import { type HostileRequest, type InputKind, inputKinds, probesOf, sendHostile, sizeOf } from '../support/input-probes.ts';
+import { query } from '../support/postgres.ts';
+import { cpuMilliseconds } from '../support/server-cpu.ts';
 import type { Contestant, Stage } from './stage.ts';
 
 const EMAIL = 'bench@mail.example';

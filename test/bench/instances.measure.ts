@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, test } from 'vitest';
 import { startTopology, type Topology } from '../faults/topology.ts';
-import { production } from '../harness.ts';
+import { production } from '../support/harness.ts';
 import type { LoadResult } from './load.ts';
 import { median } from './measure.ts';
 import { buildPrograms, cpuSeconds, cpuSecondsOfTree, killPrograms, messageOf, startProgram } from './programs.ts';

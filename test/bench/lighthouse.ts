@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { chromium } from 'playwright';
 import { SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
-import { Client } from '../client.ts';
-import { openMailbox } from '../mailbox.ts';
-import { signInDeveloper } from '../sign-ins.ts';
-import { freePort, waitUntil } from '../waiting.ts';
+import { Client } from '../support/client.ts';
+import { openMailbox } from '../support/mailbox.ts';
+import { signInDeveloper } from '../support/sign-ins.ts';
+import { freePort, waitUntil } from '../support/waiting.ts';
 
 const VERSION = '12.8.2';
 const PORT = 3977;

@@ -26,7 +26,7 @@ import { bearerOf, fieldsOf, isLoopbackHostHeader, networkOf } from '../../serve
 import { headerText } from '../../server/mail/composition.ts';
 import { isRedirectOf, readForwardUrl, withToken } from '../../server/signin/target.ts';
 import { rootDomainOf } from '../../server/websites/domains.ts';
-import { type GrowingText, growingCookies, growingFields, growingHeaders } from '../growing-input.ts';
+import { type GrowingText, growingCookies, growingFields, growingHeaders } from '../support/growing-input.ts';
 
 /** Texts from outside have at most 64 KB. */
 const SIZE = 16 * 1024;

@@ -15,7 +15,7 @@
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { sleep } from '../waiting.ts';
+import { sleep } from '../support/waiting.ts';
 import { measureCommands } from './commands.ts';
 import { measureGrowth } from './growth.ts';
 import { measureInput } from './input.ts';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { openDatabase } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
 import { rollUp, Stats } from '../../server/stats/stats.ts';
-import { query } from '../postgres.ts';
+import { query } from '../support/postgres.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
 import type { Stage } from './stage.ts';
 

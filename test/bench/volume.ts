@@ -1,4 +1,4 @@
-import { query } from '../postgres.ts';
+import { query } from '../support/postgres.ts';
 import { fill } from './growth.ts';
 import { measureSignIns } from './measure.ts';
 import { formatNumber, heading, row } from './report.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { useService } from '../harness.ts';
-import { type LogoServer, openLogoServer } from '../logo-server.ts';
-import { addWebsite, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { useService } from '../support/harness.ts';
+import { type LogoServer, openLogoServer } from '../support/logo-server.ts';
+import { addWebsite, freshDomain, signInDeveloper } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { signInHome } from './sign-in.ts';
 import { openTerminal } from './terminal.ts';

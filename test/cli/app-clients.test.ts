@@ -2,9 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addGrant } from '../grants.ts';
-import { useService } from '../harness.ts';
-import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { addGrant } from '../support/grants.ts';
+import { useService } from '../support/harness.ts';
+import { type Developer, freshDomain, signInDeveloper } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 
 const { stage, service } = await useService();

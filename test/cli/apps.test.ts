@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { useService } from '../harness.ts';
-import { authorize, type Developer, freshAddress, signInDeveloper } from '../sign-ins.ts';
+import { useService } from '../support/harness.ts';
+import { authorize, type Developer, freshAddress, signInDeveloper } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBucket, type TestBucket } from '../bucket.ts';
-import { openStage, type Stage } from '../harness.ts';
-import { png } from '../images.ts';
-import { freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { openBucket, type TestBucket } from '../support/bucket.ts';
+import { openStage, type Stage } from '../support/harness.ts';
+import { png } from '../support/images.ts';
+import { freshDomain, signInDeveloper } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 
 let stage: Stage;

@@ -1,11 +1,11 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { png } from '../images.ts';
-import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
-import { countNow } from '../statistics.ts';
-import { freePort, waitUntil } from '../waiting.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { png } from '../support/images.ts';
+import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
+import { countNow } from '../support/statistics.ts';
+import { freePort, waitUntil } from '../support/waiting.ts';
 import { headerOf, type Part, rowsOf, unpack } from './archives.ts';
 import { type Home, openHome } from './command.ts';
 import { issueWaysIn, thatWork } from './ways-in.ts';

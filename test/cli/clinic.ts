@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { expect } from 'vitest';
-import { type NameServer, openNameServer } from '../dns.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { type Developer, signInDeveloper } from '../sign-ins.ts';
+import { type NameServer, openNameServer } from '../support/dns.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Developer, signInDeveloper } from '../support/sign-ins.ts';
 import { type Home, openHome, type Ran } from './command.ts';
 
 export type Check = { id: string; name: string; ok: boolean | null; detail: string; fix: string };

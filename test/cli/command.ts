@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { run } from '../../cli/command-line.ts';
-import { program } from '../program.ts';
+import { program } from '../support/program.ts';
 
 /** An empty home directory and the environment of a shell there. */
 export type Home = {

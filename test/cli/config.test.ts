@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { waitUntil } from '../waiting.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { openTerminal } from './terminal.ts';
 

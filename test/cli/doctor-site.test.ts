@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Authority, hasOpenssl, openAuthority } from '../certificates.ts';
-import { integratedSite } from '../integrated-site.ts';
-import { addWebsite, freshDomain } from '../sign-ins.ts';
+import { type Authority, hasOpenssl, openAuthority } from '../support/certificates.ts';
+import { integratedSite } from '../support/integrated-site.ts';
+import { addWebsite, freshDomain } from '../support/sign-ins.ts';
 import { type Clinic, openClinic } from './clinic.ts';
 
 let clinic: Clinic;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { freePort } from '../waiting.ts';
+import { freePort } from '../support/waiting.ts';
 import { type Home, openHome, type Ran, type RunOptions } from './command.ts';
 import { openProject, type Project, projects } from './project.ts';
 import { openTerminal } from './terminal.ts';

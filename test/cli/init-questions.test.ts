@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { frameworks } from '../../templates/catalog.ts';
-import { useService } from '../harness.ts';
-import { freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
-import { freePort } from '../waiting.ts';
+import { useService } from '../support/harness.ts';
+import { freshDomain, registerWebsite, signInDeveloper } from '../support/sign-ins.ts';
+import { freePort } from '../support/waiting.ts';
 import { type Home, openHome, type Ran, type RunOptions } from './command.ts';
 import { openProject, type Project, projects } from './project.ts';
 import { KEYS, openTerminal, type Terminal } from './terminal.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { freePort, waitUntil } from '../waiting.ts';
+import { freePort, waitUntil } from '../support/waiting.ts';
 import { type Home, openHome, type Ran } from './command.ts';
 import { openProject, type Project, projects } from './project.ts';
 import { KEYS, openTerminal } from './terminal.ts';

@@ -7,11 +7,11 @@ import { frameworks } from '../../templates/catalog.ts';
 import { withVariant } from '../../templates/framework.ts';
 import { readSources } from '../../templates/read.ts';
 import { render } from '../../templates/render.ts';
-import { useService } from '../harness.ts';
-import { freshAddress, freshDomain, openLink, requestEmail } from '../sign-ins.ts';
-import { recipes } from '../templates/recipes/all.ts';
-import { startAppIn } from '../templates/site.ts';
-import { freePort } from '../waiting.ts';
+import { recipes } from '../integrations/templates/recipes/all.ts';
+import { startAppIn } from '../integrations/templates/site.ts';
+import { useService } from '../support/harness.ts';
+import { freshAddress, freshDomain, openLink, requestEmail } from '../support/sign-ins.ts';
+import { freePort } from '../support/waiting.ts';
 import { type Home, openHome, type Ran } from './command.ts';
 import { openProject, type Project, projects } from './project.ts';
 

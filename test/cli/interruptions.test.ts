@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { waitUntil } from '../waiting.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { openFakeService } from './fake-service.ts';
 import { openProject, type Project, projects } from './project.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../dns.ts';
-import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
+import { type NameServer, openNameServer } from '../support/dns.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { freshAddress, freshDomain, visitorToken } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { openMailedLink } from './sign-in.ts';
 import { KEYS, openTerminal, type Terminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { useService } from '../harness.ts';
-import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+import { useService } from '../support/harness.ts';
+import { type Developer, freshDomain, signInDeveloper } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { openTerminal } from './terminal.ts';
 

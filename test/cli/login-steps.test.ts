@@ -1,8 +1,8 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { useService } from '../harness.ts';
-import { freshAddress } from '../sign-ins.ts';
+import { useService } from '../support/harness.ts';
+import { freshAddress } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 
 const { stage, service } = await useService();

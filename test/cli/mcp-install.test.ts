@@ -6,8 +6,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { execa } from 'execa';
 import { parse as parseToml } from 'smol-toml';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { entry } from '../program.ts';
-import { waitUntil } from '../waiting.ts';
+import { entry } from '../support/program.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { useService } from '../harness.ts';
-import { addWebsite, freshAddress, freshDomain } from '../sign-ins.ts';
+import { useService } from '../support/harness.ts';
+import { addWebsite, freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { signInHome } from './sign-in.ts';
 

@@ -1,7 +1,7 @@
-import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { addWebsite, visitorToken } from '../sign-ins.ts';
-import { countNow } from '../statistics.ts';
-import { waitUntil } from '../waiting.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { addWebsite, visitorToken } from '../support/sign-ins.ts';
+import { countNow } from '../support/statistics.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 

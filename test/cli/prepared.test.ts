@@ -136,7 +136,7 @@ test('EMAILAUTH_TOKEN does not go to a program that listens at the default addre
   const { EMAILAUTH_HOST: _, ...env } = home.env;
   const alone: Home = { ...home, env: { ...env, EMAILAUTH_TOKEN: 'ea_live_something' } };
   const { execa } = await import('execa');
-  const { entry } = await import('../program.ts');
+  const { entry } = await import('../support/program.ts');
   const run = (args: string[]) =>
     execa(process.execPath, [entry, ...args], { env: alone.env, extendEnv: false, reject: false, stdin: 'ignore', cwd: directory });
   for (const args of [['sites', 'list'], ['whoami'], ['tail'], ['verify', 'token']]) {

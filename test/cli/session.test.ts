@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { useService } from '../harness.ts';
-import { freshAddress, signInDeveloper } from '../sign-ins.ts';
+import { useService } from '../support/harness.ts';
+import { freshAddress, signInDeveloper } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { signInHome } from './sign-in.ts';
 import { openTerminal } from './terminal.ts';

@@ -1,6 +1,6 @@
-import type { Stage } from '../harness.ts';
-import type { ReceivedMail } from '../mailbox.ts';
-import { freshAddress } from '../sign-ins.ts';
+import type { Stage } from '../support/harness.ts';
+import type { ReceivedMail } from '../support/mailbox.ts';
+import { freshAddress } from '../support/sign-ins.ts';
 import type { Home } from './command.ts';
 
 /** Signs a home directory in at its EMAILAUTH_HOST by `emailauth login`. @returns the address */

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_ICON_BYTES } from '../../contract/limits.ts';
-import { useService } from '../harness.ts';
-import { jpeg, plainPng, png, pngOfBytes } from '../images.ts';
-import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+import { useService } from '../support/harness.ts';
+import { jpeg, plainPng, png, pngOfBytes } from '../support/images.ts';
+import { type Developer, freshDomain, signInDeveloper } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 

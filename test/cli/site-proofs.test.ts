@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../dns.ts';
-import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { type Developer, freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
+import { type NameServer, openNameServer } from '../support/dns.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { type Developer, freshDomain, registerWebsite, signInDeveloper } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { addWebsite, type Developer, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
-import { countNow } from '../statistics.ts';
-import { freePort } from '../waiting.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { addWebsite, type Developer, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
+import { countNow } from '../support/statistics.ts';
+import { freePort } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { production } from '../harness.ts';
-import { waitUntil } from '../waiting.ts';
+import { production } from '../support/harness.ts';
+import { waitUntil } from '../support/waiting.ts';
 import {
   closeMonth,
   closeTerminals,

@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { entry } from '../program.ts';
-import { freePort, waitUntil } from '../waiting.ts';
+import { entry } from '../support/program.ts';
+import { freePort, waitUntil } from '../support/waiting.ts';
 import {
   closeMonth,
   closeTerminals,

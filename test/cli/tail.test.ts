@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { useService } from '../harness.ts';
-import { addApplication, signInAt } from '../oidc-driver.ts';
-import { entry } from '../program.ts';
-import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+import { useService } from '../support/harness.ts';
+import { addApplication, signInAt } from '../support/oidc-driver.ts';
+import { entry } from '../support/program.ts';
+import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 

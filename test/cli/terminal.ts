@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs';
 import { type IPty, spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
-import { entry } from '../program.ts';
-import { waitUntil } from '../waiting.ts';
+import { entry } from '../support/program.ts';
+import { waitUntil } from '../support/waiting.ts';
 import type { Home } from './command.ts';
 
 /** A pseudo-terminal in which `emailauth` runs, and its screen. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
-import { freePort } from '../waiting.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
+import { freePort } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 

@@ -1,6 +1,16 @@
-import { production, type Service, type Stage } from '../harness.ts';
-import { png } from '../images.ts';
-import { authorize, codeOf, exchange, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from '../sign-ins.ts';
+import { production, type Service, type Stage } from '../support/harness.ts';
+import { png } from '../support/images.ts';
+import {
+  authorize,
+  codeOf,
+  exchange,
+  freshAddress,
+  openLink,
+  requestEmail,
+  signInDeveloper,
+  tokenOf,
+  visitorToken,
+} from '../support/sign-ins.ts';
 
 /** A credential and a check whether it is valid now, which may use it up. */
 export type WayIn = { name: string; works(): Promise<boolean> };

@@ -7,10 +7,10 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { BEGIN_EXPORT, exportAuditLog } from '../../server/jobs/audit-export.ts';
 import { openJobsPool } from '../../server/jobs/store.ts';
-import { openStage, type Stage } from '../harness.ts';
-import { entry } from '../program.ts';
-import { freshAddress, registerWebsite, requestEmail } from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+import { openStage, type Stage } from '../support/harness.ts';
+import { entry } from '../support/program.ts';
+import { freshAddress, registerWebsite, requestEmail } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const TIMEOUT_MS = 60_000;
 /** The size of a write that a pipe takes as a whole. */

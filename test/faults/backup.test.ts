@@ -8,9 +8,9 @@ import { MIGRATIONS } from '../../server/db/migrate.ts';
 import { headerOf, repack, unpack, withHeader } from '../cli/archives.ts';
 import { type Home, openHome } from '../cli/command.ts';
 import { KEYS, openTerminal } from '../cli/terminal.ts';
-import { openStage, type Stage } from '../harness.ts';
-import { entry } from '../program.ts';
-import { waitUntil } from '../waiting.ts';
+import { openStage, type Stage } from '../support/harness.ts';
+import { entry } from '../support/program.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 /** Enough rows to make a restore slow. */
 const EVENTS = 150_000;

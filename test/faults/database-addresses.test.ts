@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Authority, hasOpenssl, openAuthority } from '../certificates.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { type Cluster, createCluster, createDatabase, query } from '../postgres.ts';
-import { signInDeveloper } from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+import { type Authority, hasOpenssl, openAuthority } from '../support/certificates.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Cluster, createCluster, createDatabase, query } from '../support/postgres.ts';
+import { signInDeveloper } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 let cluster: Cluster;
 let stage: Stage;

@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { type Cluster, createCluster } from '../postgres.ts';
-import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from '../sign-ins.ts';
-import { sleep, waitUntil } from '../waiting.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Cluster, createCluster } from '../support/postgres.ts';
+import {
+  addWebsite,
+  authorize,
+  freshAddress,
+  openLink,
+  requestEmail,
+  signInDeveloper,
+  tokenOf,
+  visitorToken,
+} from '../support/sign-ins.ts';
+import { sleep, waitUntil } from '../support/waiting.ts';
 import { inRun, openPromise, waitWithin } from './full-run.ts';
 
 // Killed and frozen by the tests, so not the shared cluster; it has PostgreSQL's default durability.

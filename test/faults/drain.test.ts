@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpResponse } from '../client.ts';
-import { hasHaproxy, startHaproxy } from '../haproxy.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { addWebsite, registerWebsite } from '../sign-ins.ts';
-import { freePort, sleep, waitUntil } from '../waiting.ts';
+import type { HttpResponse } from '../support/client.ts';
+import { hasHaproxy, startHaproxy } from '../support/haproxy.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { addWebsite, registerWebsite } from '../support/sign-ins.ts';
+import { freePort, sleep, waitUntil } from '../support/waiting.ts';
 
 /** Guards against hanging; the conditions hold at once on an idle machine. */
 const TIMEOUT_MS = 30_000;

@@ -1,12 +1,12 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openHome } from '../cli/command.ts';
-import type { Client } from '../client.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { type Cluster, createCluster, query } from '../postgres.ts';
-import { entry } from '../program.ts';
-import { addWebsite, freshAddress, signInDeveloper } from '../sign-ins.ts';
-import { freePort, sleep, waitUntil } from '../waiting.ts';
+import type { Client } from '../support/client.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Cluster, createCluster, query } from '../support/postgres.ts';
+import { entry } from '../support/program.ts';
+import { addWebsite, freshAddress, signInDeveloper } from '../support/sign-ins.ts';
+import { freePort, sleep, waitUntil } from '../support/waiting.ts';
 import { waitWithin } from './full-run.ts';
 import { openRelay, type Relay } from './relay.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { sleep, waitUntil } from '../waiting.ts';
+import { sleep, waitUntil } from '../support/waiting.ts';
 
 const isFull = process.env.FAULTS === 'full';
 

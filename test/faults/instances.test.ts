@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from '../sign-ins.ts';
-import { openSlowConnections } from '../slow-connections.ts';
-import { freePort, sleep, waitUntil } from '../waiting.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from '../support/sign-ins.ts';
+import { openSlowConnections } from '../support/slow-connections.ts';
+import { freePort, sleep, waitUntil } from '../support/waiting.ts';
 import { inRun } from './full-run.ts';
 
 let stage: Stage;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openStage } from '../harness.ts';
-import { waitUntil } from '../waiting.ts';
+import { openStage } from '../support/harness.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const LOSSES = 50;
 

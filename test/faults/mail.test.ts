@@ -1,8 +1,8 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { openMailbox } from '../mailbox.ts';
-import { addWebsite, freshAddress, openLink, registerWebsite, requestEmail, tokenOf } from '../sign-ins.ts';
-import { sleep, waitUntil } from '../waiting.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { openMailbox } from '../support/mailbox.ts';
+import { addWebsite, freshAddress, openLink, registerWebsite, requestEmail, tokenOf } from '../support/sign-ins.ts';
+import { sleep, waitUntil } from '../support/waiting.ts';
 import { inRun, openPromise, waitWithin } from './full-run.ts';
 
 // An acknowledged email is delivered whatever fails after the response.

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { callTool, generations, type McpClient } from '../mcp/clients.ts';
-import { type Cluster, createCluster } from '../postgres.ts';
-import { freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+import { callTool, generations, type McpClient } from '../api/mcp/clients.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Cluster, createCluster } from '../support/postgres.ts';
+import { freshAddress, freshDomain, signInDeveloper } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 // A separate cluster, which the tests stop.
 let cluster: Cluster;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Client, HttpResponse } from '../client.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
+import type { Client, HttpResponse } from '../support/client.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
 import {
   addApplication,
   authorizeAt,
@@ -10,9 +10,9 @@ import {
   refresh,
   signInAt,
   userinfo,
-} from '../oidc-driver.ts';
-import { runRounds } from '../overlap.ts';
-import { signInDeveloper } from '../sign-ins.ts';
+} from '../support/oidc-driver.ts';
+import { runRounds } from '../support/overlap.ts';
+import { signInDeveloper } from '../support/sign-ins.ts';
 
 const ROUNDS = 20;
 const RACERS = 50;

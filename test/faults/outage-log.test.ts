@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { type Cluster, createCluster } from '../postgres.ts';
-import { freshAddress, freshDomain, registerWebsite } from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Cluster, createCluster } from '../support/postgres.ts';
+import { freshAddress, freshDomain, registerWebsite } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 let cluster: Cluster;
 let stage: Stage;

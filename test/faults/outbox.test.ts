@@ -5,9 +5,9 @@ import { migrate } from '../../server/db/migrate.ts';
 import type { Mail } from '../../server/mail/mail.ts';
 import { Mailer } from '../../server/mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from '../../server/mail/outbox.ts';
-import { type Mailbox, openMailbox } from '../mailbox.ts';
-import { createCluster, createDatabase } from '../postgres.ts';
-import { waitUntil } from '../waiting.ts';
+import { type Mailbox, openMailbox } from '../support/mailbox.ts';
+import { createCluster, createDatabase } from '../support/postgres.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 type AtEnd = TestContext['onTestFinished'];
 

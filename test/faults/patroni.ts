@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { idOf, isAvailable, query } from '../postgres.ts';
-import { freePort, waitUntil } from '../waiting.ts';
+import { idOf, isAvailable, query } from '../support/postgres.ts';
+import { freePort, waitUntil } from '../support/waiting.ts';
 
 const BINARIES = '/usr/lib/postgresql/15/bin';
 

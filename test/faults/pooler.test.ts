@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { detectPooling } from '../../server/db/examine.ts';
 import { type Home, openHome } from '../cli/command.ts';
-import type { Client } from '../client.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../pgbouncer.ts';
-import { query } from '../postgres.ts';
+import type { Client } from '../support/client.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { query } from '../support/postgres.ts';
 import {
   addWebsite,
   freshAddress,
@@ -15,8 +15,8 @@ import {
   signInDeveloper,
   tokenOf,
   visitorToken,
-} from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+} from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const SIGN_INS = 400;
 const AT_ONCE = 20;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import type { Client, HttpResponse } from '../client.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { runRounds } from '../overlap.ts';
-import { addWebsite, authorize, codeOf, freshAddress, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
+import type { Client, HttpResponse } from '../support/client.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { runRounds } from '../support/overlap.ts';
+import { addWebsite, authorize, codeOf, freshAddress, openLink, requestEmail, tokenOf } from '../support/sign-ins.ts';
 
 const ROUNDS = 200;
 const RACERS = 50;

@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { checkSecretKey } from '../../server/db/secret-key.ts';
 import { ProviderKeys } from '../../server/oidc/keys.ts';
 import { SecretKeys } from '../../server/secrets.ts';
-import { openAuthenticator } from '../authenticator.ts';
 import { type Home, openHome } from '../cli/command.ts';
-import type { Client } from '../client.ts';
-import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { png } from '../images.ts';
+import { openAuthenticator } from '../support/authenticator.ts';
+import type { Client } from '../support/client.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { png } from '../support/images.ts';
 import {
   addWebsite,
   authorize,
@@ -21,8 +21,8 @@ import {
   requestEmail,
   signInDeveloper,
   tokenOf,
-} from '../sign-ins.ts';
-import { waitUntil } from '../waiting.ts';
+} from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const OLD = randomBytes(32).toString('hex');
 const NEW = randomBytes(32).toString('hex');

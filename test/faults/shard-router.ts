@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mailboxOf } from '../../contract/rules.ts';
-import { Client, type HttpResponse } from '../client.ts';
-import type { Service } from '../harness.ts';
+import { Client, type HttpResponse } from '../support/client.ts';
+import type { Service } from '../support/harness.ts';
 
 /** Remembers in a browser which shard has its attempt. */
 const COOKIE = 'shard';

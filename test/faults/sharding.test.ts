@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Client } from '../client.ts';
-import { openStage, type Stage } from '../harness.ts';
-import { freshAddress, freshDomain, openLink, requestEmail, tokenOf } from '../sign-ins.ts';
-import { freePort } from '../waiting.ts';
+import { Client } from '../support/client.ts';
+import { openStage, type Stage } from '../support/harness.ts';
+import { freshAddress, freshDomain, openLink, requestEmail, tokenOf } from '../support/sign-ins.ts';
+import { freePort } from '../support/waiting.ts';
 import { openShardRouter, type ShardRouter, shardOf } from './shard-router.ts';
 
 /** The tables of a sign-in, which are divided by mailbox; the others are the same on every shard. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MIGRATIONS } from '../../server/db/migrate.ts';
 import { type Home, openHome } from '../cli/command.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { freshAddress, requestEmail } from '../sign-ins.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { freshAddress, requestEmail } from '../support/sign-ins.ts';
 
 let stage: Stage;
 let home: Home;

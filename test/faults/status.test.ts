@@ -1,7 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { openStage, type Service } from '../harness.ts';
-import { createCluster } from '../postgres.ts';
-import { waitUntil } from '../waiting.ts';
+import { openStage, type Service } from '../support/harness.ts';
+import { createCluster } from '../support/postgres.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const MINUTE_MS = 60_000;
 /** A response may be 15 s old, and the check of a mail server takes up to 30 s; on a busy machine a second probe may be needed. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addWebsite, freshAddress, openLink, tokenOf } from '../sign-ins.ts';
-import { sleep, waitUntil } from '../waiting.ts';
+import { addWebsite, freshAddress, openLink, tokenOf } from '../support/sign-ins.ts';
+import { sleep, waitUntil } from '../support/waiting.ts';
 import { waitWithin } from './full-run.ts';
 import { promotionOf } from './patroni.ts';
 import { hasTopology, startTopology, type Topology, type TopologyClient } from './topology.ts';

@@ -5,11 +5,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { Client } from '../client.ts';
-import { hasHaproxy } from '../haproxy.ts';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { hasPgBouncer, startPgBouncer } from '../pgbouncer.ts';
-import { freePort, waitUntil } from '../waiting.ts';
+import { Client } from '../support/client.ts';
+import { hasHaproxy } from '../support/haproxy.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { freePort, waitUntil } from '../support/waiting.ts';
 import { hasPatroni, type PatroniCluster, startPatroni } from './patroni.ts';
 
 /** Whether the programs of the topology are installed; without one its tests are skipped with a warning. */

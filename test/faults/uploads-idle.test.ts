@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../harness.ts';
-import { png } from '../images.ts';
-import { type Developer, signInDeveloper } from '../sign-ins.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { png } from '../support/images.ts';
+import { type Developer, signInDeveloper } from '../support/sign-ins.ts';
 
 let stage: Stage;
 let service: Service;

@@ -9,17 +9,37 @@ import { stripVTControlCharacters } from 'node:util';
 const NEWEST_LTS = '26';
 const DAY_MS = 86_400_000;
 /** Downloads a Debian root and takes several minutes; a workflow builds it every night. */
-const IMAGE = 'test/deployment/image.test.ts';
+const IMAGE = 'test/integrations/deployment/image.test.ts';
 
 /** `changes`: the paths whose changes need the whole part. A part without `folder` always runs as a whole. */
 const parts = [
-  { name: 'conformance', run: script('test:conformance'), changes: /^(?:mcp|server\/mcp|test\/mcp)\// },
-  { name: 'templates', run: script('test:templates'), folder: 'test/templates', changes: /^(?:templates|test\/templates)\// },
-  { name: 'generators', run: script('test:generators'), folder: 'test/generators', changes: /^(?:cli\/init|templates|test\/generators)\// },
-  { name: 'clients', run: script('test:clients'), folder: 'test/openid-connect', changes: /^(?:server\/oidc|test\/openid-connect)\// },
-  { name: 'deployment', run: script('test:deployment'), folder: 'test/deployment', changes: /^(?:server\/deploy|test\/deployment)\// },
+  { name: 'conformance', run: script('test:conformance'), changes: /^(?:mcp|server\/mcp|test\/api\/mcp)\// },
+  {
+    name: 'templates',
+    run: script('test:templates'),
+    folder: 'test/integrations/templates',
+    changes: /^(?:templates|test\/integrations\/templates)\//,
+  },
+  {
+    name: 'generators',
+    run: script('test:generators'),
+    folder: 'test/integrations/generators',
+    changes: /^(?:cli\/init|templates|test\/integrations\/generators)\//,
+  },
+  {
+    name: 'clients',
+    run: script('test:clients'),
+    folder: 'test/integrations/clients',
+    changes: /^(?:server\/oidc|test\/integrations\/clients)\//,
+  },
+  {
+    name: 'deployment',
+    run: script('test:deployment'),
+    folder: 'test/integrations/deployment',
+    changes: /^(?:server\/deploy|test\/integrations\/deployment)\//,
+  },
   { name: 'faults', run: script('test:faults'), folder: 'test/faults', changes: /^(?:server|test\/faults)\// },
-  { name: `Node.js ${NEWEST_LTS}`, run: onNewestNode, folder: 'test', changes: /^\.nvmrc$/ },
+  { name: `Node.js ${NEWEST_LTS}`, run: onNewestNode, folder: 'test/api', changes: /^\.nvmrc$/ },
 ];
 
 const onlyChanged = process.argv.includes('--changed');

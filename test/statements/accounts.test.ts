@@ -6,7 +6,7 @@ import { requireProof } from '../../server/permissions/proofs.ts';
 import { BEGIN_SIGN_OUT } from '../../server/permissions/sign-outs.ts';
 import { digest } from '../../server/secrets.ts';
 import { QuickLogins } from '../../server/signin/quick-login.ts';
-import { freshAddress } from '../sign-ins.ts';
+import { freshAddress } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
 
 const database = await useDatabase();

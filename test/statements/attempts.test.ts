@@ -4,7 +4,7 @@ import { SecretKeys } from '../../server/secrets.ts';
 import { AttemptSecrets } from '../../server/signin/attempts.ts';
 import { CodeTries } from '../../server/signin/code-tries.ts';
 import { AttemptOpener } from '../../server/signin/opener.ts';
-import { freshAddress, freshDomain } from '../sign-ins.ts';
+import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
 
 const database = await useDatabase();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../server/db/database.ts';
-import { createDatabase } from '../postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 let shared: Promise<Database> | null = null;
 

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
 import { SessionStore } from '../../server/accounts/sessions.ts';
-import { freshAddress } from '../sign-ins.ts';
+import { freshAddress } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
 
 const database = await useDatabase();

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
 import { digest } from '../../server/secrets.ts';
 import { TokenVerifier } from '../../server/signin/verify.ts';
-import { freshAddress, freshDomain } from '../sign-ins.ts';
+import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { insert, useDatabase } from './database.ts';
 
 const database = await useDatabase();

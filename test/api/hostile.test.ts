@@ -1,0 +1,307 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { errors } from '../../contract/errors.ts';
+import { pages } from '../../contract/pages.ts';
+import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
+import { type Route, routes } from '../../contract/routes.ts';
+import type { Client, HttpResponse } from '../support/client.ts';
+import * as corpora from '../support/corpora.ts';
+import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
+import * as urls from '../support/url-corpora.ts';
+import { waitUntil } from '../support/waiting.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+let client: Client;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  shop = await addWebsite(stage, service);
+  // Signed in, so that no call stops at the check of the session.
+  client = (await signInDeveloper(stage, service)).client;
+});
+afterAll(async () => {
+  expect((await service.client().get('/readyz')).status).toBe(200);
+  await stage.close();
+});
+
+/** Expects a 4xx with a code of the error catalog and a message. */
+function expectRefusal(what: unknown, response: HttpResponse) {
+  expect([what, response.status >= 400 && response.status < 500 ? 'refused' : response.status]).toEqual([what, 'refused']);
+  expect(response.headers['content-type']).toMatch(/^application\/json/);
+  expect(Object.keys(errors)).toContain(response.json.code);
+  const sentence = response.json.error_description ?? response.json.error;
+  expect(sentence).toMatch(/^\S+( \S+)+/);
+  expect(sentence.length).toBeLessThan(300);
+  expect(response.json.hint).toBeTruthy();
+}
+
+const allRoutes = Object.entries(routes) as [string, Route][];
+const withBody = allRoutes.filter(([, route]) => route.method === 'POST' || route.method === 'PUT');
+const withQuery = allRoutes.filter(([, route]) => route.method === 'GET' || route.method === 'DELETE');
+const someId = '0198c0de-0000-7000-8000-000000000000';
+const filled = (path: string, value = 'en') => path.replace('{id}', someId).replace(/\{\w+\}/, value);
+const fieldsOf = (route: Route) => Object.keys((route.input as z.ZodObject).shape);
+
+const outbox = () => stage.query('select recipient from outbox');
+
+/** Runs requests that must send no email. An email is in the outbox before its request is answered, so an empty outbox proves it. */
+async function expectNoMail(run: () => Promise<void>) {
+  await waitUntil('earlier emails are sent', 30_000, async () => (await outbox()).length === 0);
+  const before = stage.mailbox.mails.length;
+  await run();
+  expect(await outbox()).toEqual([]);
+  expect(stage.mailbox.mails.slice(before).map(({ recipients }) => recipients)).toEqual([]);
+}
+
+test('rejects hostile email addresses and sends no email', () =>
+  expectNoMail(async () => {
+    for (const email of corpora.badAddresses) {
+      expectRefusal(email, await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }));
+      expectRefusal(email, (await authorize(service.client(), email as string)).response);
+      expectRefusal(email, await service.client().post('/api/websites/register', { domain: 'refused.example', email }));
+    }
+  }));
+
+test.each(corpora.enteredAddresses)('sends one email to the address in %j', async (entered) => {
+  const [visitor, email] = [service.client(), freshAddress()];
+  await requestEmail(visitor, entered.replace('ADDRESS', email), `https://${shop}/`);
+  expect((await stage.mailbox.waitFor(email)).recipients).toEqual([email]);
+  const page = await visitor.get(`/auth?forward_url=${encodeURIComponent(`https://${shop}/`)}&step=code`);
+  expect(page.text).toContain(`"email":"${email}","attempt"`);
+});
+
+test('rejects hostile forward_urls and sends no email', () =>
+  expectNoMail(async () => {
+    for (const hostile of urls.badForwardUrls) {
+      const forward_url = typeof hostile === 'string' ? hostile.replace('SHOP', shop) : hostile;
+      expectRefusal(forward_url, await service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url }));
+      if (typeof forward_url !== 'string') continue;
+      const page = await service.client().get(`/auth?forward_url=${encodeURIComponent(Buffer.from(forward_url).toString())}`);
+      expect([forward_url, page.status]).toEqual([forward_url, 200]);
+    }
+  }));
+
+test.each(urls.goodForwardUrls)('redirects to %s with its text unchanged, in ASCII, and one token', async (template) => {
+  const url = template.replace('SHOP', shop);
+  const [visitor, email] = [service.client(), freshAddress()];
+  await requestEmail(visitor, email, url);
+  const location = await openLink(visitor, await stage.mailbox.waitFor(email));
+  const [, token] = /[?&]token=([\w-]{43})(?=#|$)/.exec(location) ?? [];
+  expect(token).toBeTruthy();
+  const [before, fragment] = [url.split('#')[0], url.includes('#') ? url.slice(url.indexOf('#')) : ''];
+  const separator = !before.includes('?') ? '?' : /[?&]$/.test(before) ? '' : '&';
+  const expected = `${before}${separator}token=${token}${fragment}`;
+  expect(location).toBe(expected.replace(/[^\x21-\x7e]+/g, encodeURIComponent));
+  expect(tokenOf(location)).toBe(token);
+});
+
+test('rejects hostile redirect_uris and sends no email', () =>
+  expectNoMail(async () => {
+    for (const hostile of urls.badRedirectUris) {
+      const redirect_uri = typeof hostile === 'string' ? hostile.replace('ORIGIN', service.url) : hostile;
+      expectRefusal(redirect_uri, (await authorize(service.client(), freshAddress(), { redirect_uri })).response);
+    }
+  }));
+
+describe('hostile bodies', () => {
+  test.each(withBody)('are rejected by %s', async (_name, route) => {
+    const path = filled(route.path);
+    for (const [what, body] of corpora.badBodies) {
+      const response = await client.send(path, { method: route.method, headers: { 'Content-Type': 'application/json' }, body });
+      expectRefusal([path, what], response);
+    }
+  });
+
+  test.each(withBody)('with hostile values in fields of %s get no 5xx', async (_name, route) => {
+    const path = filled(route.path);
+    for (const field of fieldsOf(route)) {
+      // Any value that is not a language means English.
+      const takesAnything = field === 'language';
+      for (const [what, value] of corpora.badValues) {
+        if (['confirm', 'enable', 'verifiable'].includes(field) && value === true) continue;
+        if (field === 'max_age' && value === 12) continue;
+        // Ends none of them.
+        if (['apiKeys', 'passkeys'].includes(field) && Array.isArray(value) && value.length === 0) continue;
+        // Removes the icon.
+        if (field === 'iconUrl' && value === null) continue;
+        const response = await client.send(path, {
+          method: route.method,
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ ...validInput(), ...(route.path.includes('{id}') && field === 'id' ? {} : { [field]: value }) }),
+        });
+        if (takesAnything || field === 'id') expect([path, field, what, response.status < 500]).toEqual([path, field, what, true]);
+        else expectRefusal([path, field, what], response);
+      }
+      for (const text of corpora.hostileTexts) {
+        const response = await client.send(path, {
+          method: route.method,
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ ...validInput(), [field]: text }),
+        });
+        expect([path, field, text, response.status < 500]).toEqual([path, field, text, true]);
+        if (text.includes('\u0000')) expectRefusal([path, field, text], response);
+        if (response.status >= 400) expectRefusal([path, field, text], response);
+      }
+    }
+  });
+
+  test('that are too long get 413, and other requests are served', async () => {
+    const response = await client.send('/api/auth/domain-auth', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
+      body: Buffer.alloc(200_000, 'x'),
+    });
+    expect(response.status).toBe(413);
+    expect((await client.get('/api/languages')).status).toBe(200);
+  });
+
+  function validInput(): Record<string, unknown> {
+    return {
+      email: freshAddress(),
+      forward_url: `https://${shop}/`,
+      client_id: WEB_CLIENT_ID,
+      redirect_uri: `${service.url}/developer`,
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+      state: 'state',
+      code: '123456',
+      code_verifier: 'x'.repeat(43),
+      t: 'x'.repeat(64),
+      token: 'x'.repeat(43),
+      key: 'x',
+      domain: 'another.example',
+    };
+  }
+});
+
+describe('hostile URLs', () => {
+  test.each(withQuery)('with hostile queries of %s get no 5xx', async (_name, route) => {
+    for (const query of corpora.hostileQueries) {
+      const response = await client.send(filled(route.path) + query, { method: route.method });
+      expect([route.path, query, response.status < 500]).toEqual([route.path, query, true]);
+      if (response.status >= 400) expectRefusal([route.path, query], response);
+    }
+  });
+
+  test('with hostile path parameters are rejected', async () => {
+    const values = [
+      '%00',
+      '%',
+      '%ff',
+      '%2e%2e%2f',
+      '..%2f..%2fetc',
+      '%F0%9F%92%A5',
+      '__proto__',
+      'a'.repeat(3000),
+      "'",
+      '%27%3B--',
+      '%0d%0aX:%20y',
+      '%5C',
+    ];
+    for (const [, route] of allRoutes.filter(([, { path }]) => path.includes('{'))) {
+      for (const value of values) {
+        const response = await client.send(route.path.replace(/\{\w+\}/, value), {
+          method: route.method,
+          ...(route.method === 'PUT' && { headers: { 'Content-Type': 'application/json' }, body: '{"domain":"another.example"}' }),
+        });
+        expectRefusal([route.path, value], response);
+      }
+    }
+  });
+
+  test('of pages get no 5xx and are not reflected', async () => {
+    for (const path of Object.keys(pages)) {
+      for (const query of corpora.hostileQueries) {
+        const response = await service.client().get(path + query);
+        expect([path, query, response.status < 500]).toEqual([path, query, true]);
+        expect(response.text).not.toContain('<script>alert(1)');
+      }
+    }
+    for (const path of [
+      '/%',
+      '/%ff',
+      '/%00',
+      '//evil.example',
+      '/..%2f..%2fetc/passwd',
+      '/assets/..%2f..%2fpackage.json',
+      '/assets/%00',
+      '/\\evil.example',
+      `/${'a'.repeat(9000)}`,
+      '/api',
+      '/api/',
+      '/api/nothing',
+      '/api/auth/%',
+    ]) {
+      const response = await service.client().get(path);
+      expect([path, response.status >= 400 && response.status < 500]).toEqual([path, true]);
+      expect(response.headers.location).toBeUndefined();
+    }
+  });
+
+  test('with methods that a path does not support are rejected', async () => {
+    for (const path of [...new Set(allRoutes.map(([, route]) => filled(route.path)))]) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
+        if (allRoutes.some(([, route]) => filled(route.path) === path && route.method === method)) continue;
+        const response = await client.send(path, { method, headers: { 'Content-Type': 'application/json' } });
+        expectRefusal([path, method], response);
+      }
+    }
+  });
+});
+
+test('hostile cookies and headers get no 5xx', async () => {
+  const values = [
+    '',
+    '%00',
+    '%',
+    '"',
+    '[]',
+    '[null]',
+    '[{"email":{}}]',
+    '%5B%7B%22__proto__%22%3A1%7D%5D',
+    '{}',
+    'x'.repeat(5000),
+    '💥',
+    `[${'['.repeat(500)}`,
+  ];
+  for (const name of ['sid', 'attempt', 'device', 'auth_email', 'auth_key', 'remembered_accounts', 'previous_auth', '__proto__']) {
+    for (const value of values) {
+      const visitor = service.client();
+      const headers = { Cookie: Buffer.from(`${name}=${value}`).toString('latin1') };
+      for (const response of [
+        await visitor.get('/auth', headers),
+        await visitor.get('/auth/link?t=x', headers),
+        await visitor.get('/api/user/me', headers),
+        await visitor.post('/api/auth/logout', {}, headers),
+        await visitor.get('/api/verify-token?token=x', { ...headers, 'Idempotency-Key': value.replace(/[^\x20-\x7e]/g, '') }),
+        await visitor.get('/api/user/me', { Authorization: `Bearer ${value.replace(/[^\x20-\x7e]/g, '')}` }),
+      ]) {
+        expect([name, value, response.status < 500]).toEqual([name, value, true]);
+      }
+    }
+  }
+});
+
+test.each([
+  'GET / HTTP/9.9\r\n\r\n',
+  'NONSENSE\r\n\r\n',
+  'POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
+])('a malformed HTTP request gets 4xx or a closed connection: %j', async (text) => {
+  const response = await new Promise<string>((resolve, reject) => {
+    const socket = connect(service.port, '127.0.0.1', () => socket.write(text));
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+      socket.end();
+    });
+    socket.on('close', () => resolve(received));
+    socket.on('error', () => resolve(received));
+    socket.setTimeout(45_000, () => reject(new Error('The connection hangs')));
+  });
+  expect(response).toMatch(/^(HTTP\/1\.1 4\d\d |$)/);
+});

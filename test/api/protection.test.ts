@@ -1,0 +1,272 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hintCookies } from '../../contract/remembered.ts';
+import { routes } from '../../contract/routes.ts';
+import { Client } from '../support/client.ts';
+import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import {
+  addWebsite,
+  authorize,
+  codeOf,
+  exchange,
+  freshAddress,
+  registerWebsite,
+  requestEmail,
+  signInDeveloper,
+} from '../support/sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  shop = await addWebsite(stage, service);
+});
+afterAll(() => stage.close());
+
+const changing = Object.values(routes).filter((route) => route.method !== 'GET' && route.access !== 'any-origin');
+
+describe('a call that changes data', () => {
+  // One sign-in for all: the production limits, which apply below, allow an address few.
+  let client: Client;
+  beforeAll(async () => {
+    ({ client } = await signInDeveloper(stage, service));
+  });
+  test.each(changing)('$method $path rejects pages of other origins and other content types', async ({ method, path }) => {
+    const target = path.replace('{id}', '0198c0de-0000-7000-8000-000000000000');
+    const json = { 'Content-Type': 'application/json' };
+    for (const headers of [
+      { ...json, Origin: 'https://evil.example' },
+      { ...json, Origin: 'null' },
+      { ...json, Origin: `${service.url}.evil.example` },
+      { ...json, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' },
+      { ...json, 'Sec-Fetch-Site': 'cross-site' },
+    ]) {
+      const response = await client.send(target, { method, headers, body: method === 'DELETE' ? undefined : '{}' });
+      expect([headers, response.status]).toEqual([headers, 403]);
+      expect(response.headers['access-control-allow-origin']).toBeUndefined();
+    }
+    if (method === 'DELETE') return;
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'text/plain; application/json']) {
+      const response = await client.send(target, { method, headers: { 'Content-Type': type }, body: '{}' });
+      expect([type, response.status]).toEqual([type, 415]);
+    }
+  });
+
+  test.each<[string, string | Buffer, Record<string, string>, string]>([
+    ['compressed', gzipSync('{}'), { 'Content-Encoding': 'gzip' }, 'gzip'],
+    ['in UTF-16', Buffer.from('{}', 'utf16le'), { 'Content-Type': 'application/json; charset=utf-16le' }, 'utf-16le'],
+  ])('names why it refuses a body that is %s', async (_, body, headers, named) => {
+    const sent = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body };
+    const { status, json } = await service.client().send('/api/auth/domain-auth', sent);
+    expect([status, json.code, json.error]).toEqual([415, 'unsupported_media_type', expect.stringContaining(named)]);
+  });
+
+  test('ignores a byte order mark and a Content-Encoding of identity', async () => {
+    const headers = { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Encoding': 'identity' };
+    const body = `\uFEFF${JSON.stringify({ email: freshAddress(), forward_url: `https://${shop}/` })}`;
+    expect((await service.client().send('/api/auth/domain-auth', { method: 'POST', headers, body })).status).toBe(200);
+  });
+
+  test('answers HEAD where it answers GET, except for tokens', async () => {
+    const { client } = await signInDeveloper(stage, service);
+    for (const path of ['/api/languages', '/api/user/me', '/api/websites', `/api/websites/domain/${shop}`]) {
+      const [head, get] = [await client.send(path, { method: 'HEAD' }), await client.get(path)];
+      expect([path, head.status, head.text, head.headers['content-length']]).toEqual([path, 200, '', get.headers['content-length']]);
+    }
+    const refused = await client.send('/api/verify-token?token=x', { method: 'HEAD' });
+    expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, POST']);
+  });
+
+  test('rejects forms of other origins that would start a sign-in or end a session', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const victim = freshAddress('victim');
+    const requested = await client.send('/api/auth/domain-auth', {
+      method: 'POST',
+      headers: form,
+      body: `email=${victim}&forward_url=https://${shop}/`,
+    });
+    expect(requested.status).toBe(415);
+    const ended = await client.send('/api/auth/logout', { method: 'POST', headers: { ...form, Origin: 'https://evil.example' }, body: '' });
+    expect(ended.status).toBe(403);
+    expect((await client.get('/api/user/me')).json.email).toBe(email);
+    expect(await stage.query('select 1 from outbox where recipient = $1', [victim])).toEqual([]);
+  });
+
+  test('accepts our own pages', async () => {
+    const { client } = await signInDeveloper(stage, service);
+    const own = { Origin: service.url, 'Sec-Fetch-Site': 'same-origin' };
+    expect((await client.post('/api/auth/logout', {}, own)).status).toBe(200);
+  });
+});
+
+test('/metrics without a token serves only programs on this machine that use a loopback name', async () => {
+  const metrics = async (headers: Record<string, string>) => (await service.client().get('/metrics', headers)).status;
+  expect(await metrics({})).toBe(200);
+  expect(await metrics({ Host: '127.0.0.1:9090' })).toBe(200);
+  // What a browser sends after DNS rebinding.
+  expect(await metrics({ Host: 'evil.example' })).toBe(404);
+  expect(await metrics({ Host: `localhost.evil.example:${service.port}` })).toBe(404);
+  expect(await metrics({ 'X-Forwarded-For': '127.0.0.1' })).toBe(404);
+  expect(await metrics({ Forwarded: 'for=127.0.0.1' })).toBe(404);
+});
+
+test('/metrics behind a proxy requires METRICS_TOKEN, which is logged once at the start', {
+  timeout: 120_000,
+}, async () => {
+  const settings = { ...production, PUBLIC_URL: 'https://auth.example' };
+  const [closed, open] = await Promise.all([stage.start(settings), stage.start({ ...settings, METRICS_TOKEN: 'token-of-the-test' })]);
+  // Like nginx by default: adds no header and passes a loopback name in Host.
+  const throughProxy = async (to: number, headers = {}) => {
+    const proxy = createServer((socket) => void socket.pipe(connect(to, '127.0.0.1')).pipe(socket)).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const response = await new Client(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`).get('/metrics', headers);
+    proxy.close();
+    return response;
+  };
+  for (const { port } of [closed, open]) expect((await throughProxy(port)).status).toBe(404);
+  const response = await throughProxy(open.port, { Authorization: 'Bearer token-of-the-test' });
+  expect([response.status, response.text]).toEqual([200, expect.stringContaining('emailauth_http_answers_total')]);
+  // Log lines are written half a second later or when the service stops.
+  await Promise.all([closed.stop(), open.stop()]);
+  expect(closed.output().match(/METRICS_TOKEN/g)).toHaveLength(1);
+  expect(open.output()).not.toContain('METRICS_TOKEN');
+});
+
+test('TRUST_PROXY disables metrics without a token and the development endpoints in local mode', async () => {
+  const relayed = await stage.start({ TRUST_PROXY: '1' });
+  expect((await relayed.client().get('/metrics')).status).toBe(404);
+  const { client } = await signInDeveloper(stage, relayed);
+  expect((await client.post('/api/dev/admin-session', { enable: true })).status).toBe(404);
+  expect((await client.get('/api/admin/session')).json.development).toBe(false);
+});
+
+test('no response except verify-token has CORS headers', async () => {
+  const { client } = await signInDeveloper(stage, service);
+  for (const { path, access } of Object.values(routes)) {
+    if (access === 'any-origin') continue;
+    for (const method of ['GET', 'OPTIONS']) {
+      const response = await client.send(path.replace(/\{\w+\}/, 'en'), {
+        method,
+        headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
+      });
+      expect(response.headers['access-control-allow-origin']).toBeUndefined();
+      expect(response.headers['access-control-allow-credentials']).toBeUndefined();
+    }
+  }
+});
+
+describe('response headers', () => {
+  test.each(['/auth', '/', '/developer', '/auth/callback?code=x&state=y', '/auth/link?t=x', '/no-such-page'])(
+    'of the page %s protect it',
+    async (path) => {
+      const { headers } = await service.client().get(path);
+      const csp = String(headers['content-security-policy']);
+      expect(csp).toContain("default-src 'none'");
+      expect(csp).toContain("frame-ancestors 'none'");
+      expect(csp).toContain("base-uri 'none'");
+      expect(csp).not.toMatch(/unsafe-|\*/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(['same-origin', 'no-referrer']).toContain(headers['referrer-policy']);
+      expect(headers['x-powered-by']).toBeUndefined();
+      expect(headers['strict-transport-security']).toBeUndefined();
+    },
+  );
+
+  test('name every inline script of a page in the content security policy', async () => {
+    for (const path of ['/auth', '/']) {
+      const { headers, text } = await service.client().get(path);
+      for (const [, attributes, script] of text.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)) {
+        if (/src=|application\/json/.test(attributes)) continue;
+        expect(String(headers['content-security-policy'])).toContain(`'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+      }
+      expect(text).not.toMatch(/<[^>]+ (?:style|on\w+)=/);
+    }
+  });
+
+  test('prevent storing of responses with secrets and a Referer to the website', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const requested = await requestEmail(client, email, `https://${shop}/`);
+    expect(requested.headers['cache-control']).toBe('no-store');
+    const mail = await stage.mailbox.waitFor(email);
+    const page = await service.client().get(mail.link);
+    expect([page.headers['cache-control'], page.headers['referrer-policy']]).toEqual([
+      'no-store',
+      expect.stringMatching(/^(same-origin|no-referrer)$/),
+    ]);
+    const redirect = await client.get(mail.link);
+    expect([redirect.status, redirect.headers['cache-control'], redirect.headers['referrer-policy']]).toEqual([
+      303,
+      'no-store',
+      'no-referrer',
+    ]);
+  });
+});
+
+describe('with an https PUBLIC_URL', () => {
+  let secure: Service;
+  let domain: string;
+  beforeAll(async () => {
+    secure = await stage.start({ ...production, PUBLIC_URL: 'https://login.example' });
+    domain = await registerWebsite(secure.client());
+  });
+
+  const cookieNamed = (lines: string[], name: string) => lines.find((line) => line.startsWith(`${name}=`)) ?? '';
+
+  test('cookies are __Host-, Secure, HttpOnly and Lax, and hint cookies are Secure and Lax', async () => {
+    const [client, email] = [secure.client(), freshAddress()];
+    const requested = await requestEmail(client, email, `https://${domain}/`);
+    const attempt = cookieNamed(requested.setCookies, '__Host-attempt');
+    expect(attempt).toMatch(/; Max-Age=600\b/);
+    const mail = await stage.mailbox.waitFor(email);
+    expect(mail.link.startsWith('https://login.example/auth/link?t=')).toBe(true);
+    const opened = await client.get(mail.link);
+    expect(opened.status).toBe(303);
+    const { setCookies } = await signInDeveloperOn(secure);
+    for (const line of [attempt, cookieNamed(setCookies, '__Host-sid'), cookieNamed(setCookies, '__Host-device')]) {
+      expect(line).toMatch(/; HttpOnly/);
+      expect(line).toMatch(/; Secure/);
+      expect(line).toMatch(/; SameSite=Lax/);
+      expect(line).toMatch(/; Path=\//);
+      expect(line).not.toMatch(/Domain=/i);
+    }
+    for (const name of [hintCookies.account, hintCookies.key, hintCookies.remembered]) {
+      const line = cookieNamed(opened.setCookies, name);
+      expect(line).toMatch(/; Secure/);
+      expect(line).toMatch(/; SameSite=Lax/);
+      expect(line).toMatch(/; Max-Age=315360000/);
+      expect(line).not.toMatch(/HttpOnly/);
+    }
+    expect([...requested.setCookies, ...setCookies].filter((line) => /^(attempt|sid|device)=/.test(line))).toEqual([]);
+  });
+
+  test('every response has an HSTS header', async () => {
+    for (const path of ['/auth', '/api/languages', '/no-such-page']) {
+      expect((await secure.client().get(path)).headers['strict-transport-security']).toMatch(/max-age=\d{7,}/);
+    }
+  });
+
+  test.each(['/dev/inbox', '/demo'])('%s returns 404 in production', async (path) => {
+    expect((await secure.client().get(path)).status).toBe(404);
+  });
+
+  test('loopback and http forward_urls are rejected in production', async () => {
+    for (const forward_url of ['http://localhost:4000/', 'https://localhost/', `http://${domain}/`, `https://${domain}:8443/`]) {
+      const response = await secure.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
+      expect([forward_url, response.status]).toEqual([forward_url, 400]);
+    }
+    const localhost = await secure.client().get('/api/websites/domain/localhost');
+    expect(localhost.status).toBe(404);
+  });
+
+  async function signInDeveloperOn(on: Service) {
+    const client = on.client();
+    const { email, pkce } = await authorize(client, freshAddress(), { redirect_uri: 'https://login.example/developer' });
+    return exchange(client, codeOf(await stage.mailbox.waitFor(email)), pkce.codeVerifier);
+  }
+});

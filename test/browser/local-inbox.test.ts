@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freshAddress, freshDomain } from '../support/sign-ins.ts';
+import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  // Without SMTP_URL, emails stay in the built-in inbox.
+  scene = await openScene({ SMTP_URL: '' });
+});
+afterAll(() => scene.close());
+
+test('the landing page leads to the demo and the inbox, and a registration names the address and leads to the inbox', async () => {
+  const page = await (await scene.newBrowser()).newPage();
+  await page.goto(scene.service.url);
+  expect(await page.getByRole('link', { name: 'try the demo' }).getAttribute('href')).toBe('/demo');
+  expect(await page.getByRole('link', { name: 'local inbox' }).getAttribute('href')).toBe('/dev/inbox');
+
+  const email = freshAddress('owner');
+  await page.goto(`${scene.service.url}/webservices/email-auth/register`);
+  await page.getByLabel('Domain').fill(freshDomain());
+  await page.getByLabel('Email Address').fill(email);
+  await page.keyboard.press('Enter');
+  await heading(page, 'Registration Successful!');
+  await page.getByText(email, { exact: true }).waitFor();
+  const opened = page.context().waitForEvent('page');
+  await page.getByRole('link', { name: 'Open the local inbox' }).click();
+  await (await opened).getByText(email).first().waitFor();
+});
+
+test.each(['en', 'lt'])('step 2 leads to the inbox (%s)', async (language) => {
+  const page = await (await scene.newBrowser()).newPage();
+  const email = freshAddress();
+  await page.goto(scene.shop.signInUrl(language));
+  await requestEmail(page, email, language);
+  const link = page.getByRole('link', { name: text(language, 'open_inbox') });
+  expect(await link.getAttribute('href')).toBe('/dev/inbox');
+  await page.reload();
+  const opened = page.context().waitForEvent('page');
+  await link.click();
+  await (await opened).getByText(email).first().waitFor();
+});

@@ -1,0 +1,218 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
+import { evaluates, heading, openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+let owner: Developer;
+beforeAll(async () => {
+  scene = await openScene();
+  owner = await signInDeveloper(scene.stage, scene.service);
+});
+afterAll(() => scene.close());
+
+type Site = { id: string; domain: string };
+const addSite = async (): Promise<Site> => {
+  const site = (await owner.client.post('/api/websites', { domain: freshDomain() })).json;
+  await scene.stage.query("update websites set created_at = now() - interval '100 days' where id = $1", [site.id]);
+  return site;
+};
+/** Opens a page in a browser in which someone is signed in. */
+async function openPage(path: string, { client } = owner): Promise<Page> {
+  const context = await scene.newBrowser();
+  await context.addCookies([...client.cookies].map(([key, value]) => ({ name: key.split(';')[0], value, url: scene.service.url })));
+  const page = await context.newPage();
+  await page.goto(`${scene.service.url}${path}`);
+  return page;
+}
+const tab = (page: Page, name: string) => page.getByRole('navigation', { name: 'Pages of the website' }).getByRole('link', { name });
+const toast = (page: Page, text: string) => page.getByText(text, { exact: true }).first().waitFor();
+
+test('the list leads to the page of a website, with its tabs, and an unknown website says what to do', async () => {
+  const { domain } = await addSite();
+  const page = await openPage('/developer-email-auth');
+  await page.getByRole('link', { name: domain, exact: true }).click();
+  await page.waitForURL(`**/dashboard/websites/${domain}`);
+  await heading(page, domain);
+  await page.getByText('Not verified').waitFor();
+  await heading(page, 'No sign-ins in the last 30 days');
+  expect(await tab(page, 'Statistics').getAttribute('aria-current')).toBe('page');
+  await tab(page, 'Log').click();
+  await page.waitForURL(`**/${domain}/log`);
+  expect(await page.title()).toBe(`Log of ${domain} · Email Auth`);
+  await page.getByRole('link', { name: 'Verify the domain' }).click();
+  await page.getByText(`_emailauth.${domain}`).first().waitFor();
+  await page.goBack();
+  await page.waitForURL(`**/${domain}/log`);
+
+  const other = await signInDeveloper(scene.stage, scene.service);
+  const foreign = await openPage(`/dashboard/websites/${domain}/log`, other);
+  await heading(foreign, 'No such website');
+  await foreign.getByRole('link', { name: 'Add a website' }).click();
+  await foreign.getByRole('dialog').waitFor();
+  const unknown = await openPage(`/dashboard/websites/${domain}/other`);
+  await heading(unknown, '404 Page Not Found');
+});
+
+test('statistics are a funnel with rates, by method and per day, over 7, 30 or 90 days', async () => {
+  const { id, domain } = await addSite();
+  await scene.stage.query(
+    `insert into daily_sites (website, day, sent, opened, again, completed)
+     select $1, (now() at time zone 'UTC')::date - ago, sent, opened, again, completed
+     from (values (0, 10, 8, 2, 9), (20, 20, 16, 14, 30), (60, 100, 50, 0, 40)) as day (ago, sent, opened, again, completed)`,
+    [id],
+  );
+  await scene.stage.query(
+    `insert into daily_site_times (website, day, seconds, opened) values ($1, (now() at time zone 'UTC')::date, '{14,75,-61}', '{5,1,2}')`,
+    [id],
+  );
+  const page = await openPage(`/dashboard/websites/${domain}`);
+  const funnel = page.getByRole('region', { name: 'From request to sign-in' });
+  const steps = () => funnel.locator('dl > div').allTextContents();
+  await funnel.waitFor();
+  expect(await steps()).toEqual([
+    'RequestedSign-in emails30',
+    'OpenedLink opened or code entered2480% of requested, median 14 s',
+    'RememberedSigned in again, without an email16',
+    'CompletedTokens that your server verified3998% of opened and remembered',
+  ]);
+  await funnel.getByText('Completed is higher than Requested because remembered accounts').waitFor();
+  const methods = page.getByRole('region', { name: 'How visitors sign in' });
+  expect(await methods.getByRole('row').allTextContents()).toEqual([
+    'MethodSign-insShareMedian time',
+    'Link in the email2255%14 s',
+    'Code in the email25%1 min',
+    'Remembered account1640%–',
+  ]);
+  const days = page.getByRole('table', { name: 'Sign-ins per UTC day' }).getByRole('row');
+  expect(await days.count()).toBe(31);
+  expect(await days.last().textContent()).toMatch(/622$/);
+  await scene.stage.query('update daily_sites set by_passkey = 4, by_verified_email = 1 where website = $1 and again = 14', [id]);
+  await page.reload();
+  await expect.poll(steps).toContain('PasskeySigned in with a passkey, without an email4');
+  expect(await steps()).toContain('Verified emailThe browser proved the address, without an email1');
+  expect(await steps()).toContain('RememberedSigned in again, without an email11');
+  expect(await methods.getByRole('row').allTextContents()).toEqual(
+    expect.arrayContaining(['Passkey410%–', 'Email verified by the browser13%–', 'Remembered account1128%–']),
+  );
+  await page.getByRole('link', { name: '7 days' }).click();
+  await expect.poll(steps).toContain('RequestedSign-in emails10');
+  await page.getByRole('link', { name: '90 days' }).click();
+  await expect.poll(steps).toContain('RequestedSign-in emails130');
+  expect(page.url()).toContain('days=90');
+  await page.setViewportSize({ width: 320, height: 800 });
+  await evaluates(page, 'document.documentElement.scrollWidth', 320);
+  await funnel.getByRole('link', { name: 'See the log' }).click();
+  await expect.poll(() => page.getByLabel('Status').inputValue()).toBe('');
+});
+
+test('the log is live, is filtered by the URL, continues to earlier steps, and is saved as CSV', async () => {
+  const { domain } = await addSite();
+  await scene.stage.query(
+    `insert into audit_log (at, action, email, domain)
+     select now() - interval '2 minutes' + n * interval '1 s', 'sign_in_requested', case when n = 7 then '=cmd@mail.example' else n || '@mail.example' end, $1
+     from generate_series(1, 110) n`,
+    [domain],
+  );
+  const page = await openPage(`/dashboard/websites/${domain}/log`);
+  const earlier = page.getByRole('list', { name: 'Earlier steps' }).getByRole('listitem');
+  await expect.poll(() => earlier.count()).toBeGreaterThan(49);
+  expect(await earlier.first().textContent()).toContain('110@mail.example');
+
+  const email = freshAddress('zoe');
+  const token = await visitorToken(scene.stage, scene.service.client(), domain, email);
+  await scene.service.client().get(`/api/verify-token?token=${token}&domain=other.example`);
+  const live = page.getByRole('log').getByRole('listitem');
+  await expect.poll(() => live.count(), { timeout: 60_000 }).toBe(3);
+  // The acceptance of the email may be recorded after the link is opened.
+  expect((await live.allTextContents()).join(' ')).toContain('The visitor opened the link');
+
+  while (await page.getByRole('button', { name: 'Show earlier steps' }).isVisible()) {
+    const shown = await earlier.count();
+    await page.getByRole('button', { name: 'Show earlier steps' }).click();
+    await expect.poll(() => earlier.count()).toBeGreaterThan(shown);
+  }
+  await page.getByText('The log begins here.').waitFor();
+  expect(await earlier.count()).toBe(110);
+
+  await page.getByLabel('Address').fill('ZOE');
+  await expect.poll(() => page.url()).toContain('email=ZOE');
+  await page.getByLabel('Status').selectOption({ label: 'Opened by link or code' });
+  await expect.poll(() => page.url()).toContain('status=opened');
+  const shared = await openPage(new URL(page.url()).pathname + new URL(page.url()).search);
+  const found = shared.getByRole('list', { name: 'Earlier steps' }).getByRole('listitem');
+  await expect.poll(() => found.count()).toBe(1);
+  expect(await found.textContent()).toContain(email);
+  await shared.getByLabel('Status').selectOption({ label: 'All problems' });
+  await heading(shared, 'No steps found');
+  await shared.getByRole('button', { name: 'Clear filters' }).click();
+  await expect.poll(() => found.count()).toBeGreaterThan(49);
+
+  const [download] = await Promise.all([shared.waitForEvent('download'), shared.getByRole('button', { name: 'Export CSV' }).click()]);
+  await toast(shared, 'Log exported');
+  expect(download.suggestedFilename()).toBe(`sign-ins-${domain}.csv`);
+  const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
+  expect(lines).toHaveLength(114);
+  expect(lines[0]).toBe('\uFEFFtime,step,reason,email,count,text,fix');
+  expect(lines.find((line) => line.includes('cmd@'))).toContain(",'=cmd@mail.example,");
+});
+
+test('the page of a website opens its sign-in page, which returns to its home page', async () => {
+  const { domain } = await addSite();
+  const page = await openPage(`/dashboard/websites/${domain}/setup`);
+  const [signIn] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('link', { name: 'Open the sign-in page' }).click(),
+  ]);
+  expect(new URL(signIn.url()).searchParams.get('forward_url')).toBe(`https://${domain}/`);
+  await signIn.getByText(domain, { exact: true }).waitFor();
+});
+
+test('owners move a website, and delete it after typing its domain; members may not', async () => {
+  const { id, domain } = await addSite();
+  const member = await signInDeveloper(scene.stage, scene.service);
+  await scene.stage.query(
+    "insert into website_members (website_id, email, role, invited_by, joined_at) values ($1, $2, 'member', $3, now())",
+    [id, member.email, owner.email],
+  );
+  const seen = await openPage(`/dashboard/websites/${domain}/settings`, member);
+  await heading(seen, 'OpenID Connect');
+  expect(await seen.getByRole('button', { name: /Move website|Delete website/ }).count()).toBe(0);
+  expect(await seen.getByRole('heading', { name: 'Danger zone' }).count()).toBe(0);
+  await seen.goto(`${scene.service.url}/dashboard/websites/${domain}/visitors`);
+  await heading(seen, 'Visitors');
+  expect(await seen.getByRole('button', { name: /Export|Erase/ }).count()).toBe(0);
+  await seen.goto(`${scene.service.url}/developer-email-auth`);
+  await seen.getByRole('button', { name: `Edit ${domain}` }).waitFor();
+  expect(await seen.getByRole('button', { name: `Delete ${domain}` }).count()).toBe(0);
+  // The service refuses it too, and says who may.
+  const refused = [
+    await member.client.delete(`/api/websites/${id}`),
+    await member.client.put(`/api/websites/${id}`, { domain: freshDomain() }),
+    await member.client.post(`/api/websites/${id}/members`, { email: freshAddress(), role: 'member' }),
+    await member.client.post(`/api/websites/${id}/visitors/export`, {}),
+  ];
+  for (const { status, json } of refused) expect([status, json.code, json.hint]).toEqual([403, 'owner_needed', expect.any(String)]);
+
+  const page = await openPage(`/dashboard/websites/${domain}/settings#danger`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Move website' }).click();
+  await dialog.getByRole('button', { name: 'Move website' }).click();
+  await dialog.getByText('Domain is required').waitFor();
+  const moved = freshDomain();
+  await dialog.getByLabel('New domain').fill(moved);
+  await dialog.getByRole('button', { name: 'Move website' }).click();
+  await page.waitForURL(`**/${moved}/settings`);
+  await heading(page, moved);
+
+  await page.getByRole('button', { name: 'Delete website' }).click();
+  await dialog.getByRole('button', { name: 'Delete website' }).click();
+  await dialog.getByText(`Type ${moved} to confirm.`).waitFor();
+  await dialog.getByLabel(`Type ${moved} to confirm`).fill(moved);
+  await dialog.getByRole('button', { name: 'Delete website' }).click();
+  await page.waitForURL('**/developer-email-auth');
+  await toast(page, 'Website deleted');
+  const gone = await openPage(`/dashboard/websites/${moved}`);
+  await heading(gone, 'No such website');
+});
