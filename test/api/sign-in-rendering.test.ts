@@ -11,7 +11,7 @@ beforeAll(async () => {
   shop = await addWebsite(stage, service);
 });
 
-const assets = join(import.meta.dirname, '../dist/web/assets');
+const assets = join(import.meta.dirname, '../../dist/web/assets');
 const scripts = () => readdirSync(assets).filter((name) => /^signin-.*\.js$/.test(name));
 
 /** Returns the element that the script takes over, as text. */

@@ -76,7 +76,7 @@ async function start(): Promise<string> {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   let output = '';
-  const started = spawn(process.execPath, [join(import.meta.dirname, '../../dist/cli/main.js'), 'start'], {
+  const started = spawn(process.execPath, [join(import.meta.dirname, '../../../dist/cli/main.js'), 'start'], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), DATA_DIR: join(folder, 'data'), SMTP_URL: mailbox.url },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
