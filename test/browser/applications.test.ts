@@ -1,19 +1,17 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { authorize, freshAddress } from '../support/sign-ins.ts';
-import { evaluates, heading, openScene, type Scene, signInToPortal, text } from './scene.ts';
+import { evaluates, heading, signInToPortal, text, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let page: Page;
 beforeAll(async () => {
-  scene = await openScene();
   const context = await scene.newBrowser();
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
   page = await context.newPage();
   await signInToPortal(scene, page, freshAddress('dev'));
   await page.goto(`${scene.service.url}/dashboard/auth`);
 });
-afterAll(() => scene.close());
 
 const dialog = () => page.getByRole('dialog');
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });

@@ -1,17 +1,15 @@
 import type { BrowserContext, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { maskEmail } from '../../contract/rules.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { emailOf, openRelyingParty, type RelyingParty } from './relying-party.ts';
-import { evaluates, heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+import { evaluates, heading, requestEmail, text, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let party: RelyingParty;
 beforeAll(async () => {
-  scene = await openScene();
   party = await openRelyingParty(scene);
 });
-afterAll(() => scene.close());
 
 const mailFor = (email: string) => scene.stage.mailbox.waitFor(email);
 const button = (page: Page, key: string, language = 'en') => page.getByRole('button', { name: text(language, key), exact: true });

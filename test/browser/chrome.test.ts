@@ -1,18 +1,16 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, signInToPortal, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let developer: Page;
 let email: string;
 beforeAll(async () => {
-  scene = await openScene();
   email = freshAddress('dev');
   developer = await newPage();
   await signInToPortal(scene, developer, email);
 });
-afterAll(() => scene.close());
 
 const url = (path: string) => `${scene.service.url}${path}`;
 const newPage = async () => (await scene.newBrowser()).newPage();

@@ -1,22 +1,18 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import type { BrowserContext } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, openHome } from '../cli/command.ts';
 import { redirectOf } from '../cli/sign-in.ts';
 import { openTerminal } from '../cli/terminal.ts';
+import { openContext } from '../support/browser.ts';
 import { freshAddress } from '../support/sign-ins.ts';
-import { evaluates, heading, openScene, type Scene, text } from './scene.ts';
+import { evaluates, heading, text, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let home: Home;
 beforeAll(async () => {
-  scene = await openScene();
   home = await openHome(scene.service.url);
 });
-afterAll(async () => {
-  await home.close();
-  await scene.close();
-});
+afterAll(() => home.close());
 
 async function begin() {
   const email = freshAddress('dev');
@@ -25,11 +21,7 @@ async function begin() {
   return { email, terminal, mail: await scene.stage.mailbox.waitFor(email) };
 }
 
-async function phone(): Promise<BrowserContext> {
-  const browser = (await scene.newBrowser()).browser();
-  if (!browser) throw new Error('The browser is gone.');
-  return browser.newContext({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme: 'dark' });
-}
+const phone = () => openContext({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme: 'dark' });
 
 describe('the email of `emailauth login`', () => {
   test('signs the terminal in when another browser opens its link', async () => {

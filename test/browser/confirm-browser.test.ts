@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { authorize, freshAddress } from '../support/sign-ins.ts';
-import { heading, openScene, type Scene, text } from './scene.ts';
+import { heading, text, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-});
-afterAll(() => scene.close());
+const scene = await useScene();
 
 /** Makes the limit of a mailbox refuse the next request of an unknown browser. */
 const useUpEmails = (email: string) =>

@@ -1,16 +1,14 @@
 import type { BrowserContext, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { freshAddress } from '../support/sign-ins.ts';
 import { openRelyingParty, type RelyingParty } from './relying-party.ts';
-import { evaluates, heading, openScene, requestEmail, type Scene, signInToPortal, text } from './scene.ts';
+import { evaluates, heading, requestEmail, signInToPortal, text, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let party: RelyingParty;
 beforeAll(async () => {
-  scene = await openScene();
   party = await openRelyingParty(scene);
 });
-afterAll(() => scene.close());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 

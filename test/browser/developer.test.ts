@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, openScene, requestEmail, type Scene, signInToPortal, text } from './scene.ts';
+import { heading, requestEmail, signInToPortal, text, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-});
-afterAll(() => scene.close());
+const scene = await useScene();
 
 const url = (path: string) => `${scene.service.url}${path}`;
 const newPage = async () => (await scene.newBrowser()).newPage();

@@ -1,13 +1,9 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { docPages, docPath, markdownPath } from '../../docs/pages.ts';
-import { evaluates, heading, openScene, type Scene } from './scene.ts';
+import { evaluates, heading, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-});
-afterAll(() => scene.close());
+const scene = await useScene();
 
 async function open(path: string, width = 1280): Promise<Page> {
   const context = await scene.newBrowser();

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { WEBSITE_TABS } from '../../contract/pages.ts';
 import { docPath } from '../../docs/pages.ts';
 import { freshAddress } from '../support/sign-ins.ts';
-import { openScene, type Scene, signInToPortal } from './scene.ts';
+import { signInToPortal, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let [visitor, developer]: BrowserContext[] = [];
 beforeAll(async () => {
-  scene = await openScene();
   [visitor, developer] = [await scene.newBrowser(), await scene.newBrowser()];
   const email = freshAddress();
   const page = await developer.newPage();
@@ -20,7 +19,6 @@ beforeAll(async () => {
     email,
   ]);
 });
-afterAll(() => scene.close());
 
 /** The calls of a page that depend on the responses to its first ones. */
 const LATER = /^\/api\/(?:websites\/(?:events|[\w-]{36}\/)|audit-logs\?limit=50)/;

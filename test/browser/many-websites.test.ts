@@ -1,15 +1,14 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { freshAddress, signInDeveloper } from '../support/sign-ins.ts';
-import { evaluates, openScene, type Scene } from './scene.ts';
+import { evaluates, useScene } from './scene.ts';
 
 const WEBSITES = 1_000;
 const MAX_NODES = 2_000;
 
-let scene: Scene;
+const scene = await useScene();
 let page: Page;
 beforeAll(async () => {
-  scene = await openScene();
   const { email, client } = await signInDeveloper(scene.stage, scene.service, freshAddress('dev'));
   // With sign-ins, which make the rows larger.
   await scene.stage.query(
@@ -26,7 +25,6 @@ beforeAll(async () => {
   await context.addCookies([...client.cookies].map(([name, value]) => ({ name: name.split(';')[0], value, url: scene.service.url })));
   page = await context.newPage();
 });
-afterAll(() => scene.close());
 
 const url = (query = '') => `${scene.service.url}/developer-email-auth${query}`;
 const rows = () => page.getByRole('listitem').filter({ has: page.getByRole('heading', { level: 3 }) });

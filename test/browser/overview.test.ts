@@ -1,15 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freshAddress, freshDomain, visitorToken } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';
-import { evaluates, heading, openScene, requestEmail, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, requestEmail, signInToPortal, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-});
-afterAll(() => scene.close());
+const scene = await useScene();
 
 const url = (path: string) => `${scene.service.url}${path}`;
 const statOf = (page: Page, label: string) => page.locator('dt', { hasText: label }).locator('+ dd');

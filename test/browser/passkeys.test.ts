@@ -6,18 +6,14 @@ import { openTerminal } from '../cli/terminal.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../support/test-website.ts';
 import { addAuthenticator, credentialsOf, type Device, openDevice } from './authenticator.ts';
-import { evaluates, heading, openScene, requestEmail, type Scene, signInToPortal, text } from './scene.ts';
+import { evaluates, heading, requestEmail, signInToPortal, text, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let market: TestWebsite;
 beforeAll(async () => {
-  scene = await openScene();
   market = await openTestWebsite(scene.service.url);
 });
-afterAll(async () => {
-  await market.close();
-  await scene.close();
-});
+afterAll(() => market.close());
 
 const welcomed = (page: Page, email: string) => heading(page, `Hello ${email}`);
 const passkeysOf = (email: string) => scene.stage.query('select * from passkeys where email = $1 order by created_at', [email]);

@@ -4,17 +4,15 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshAddress } from '../support/sign-ins.ts';
-import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+import { heading, requestEmail, text, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let website: Awaited<ReturnType<typeof openWebsite>>;
 beforeAll(async () => {
-  scene = await openScene();
   website = await openWebsite(scene.service.url);
 });
 afterAll(async () => {
   website.close();
-  await scene.close();
 });
 
 /** The two scripts of docs/guide/integration.md, in their order. */

@@ -1,16 +1,12 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pages } from '../../contract/pages.ts';
 import { docPages, docPath } from '../../docs/pages.ts';
 import { frameworks } from '../../templates/catalog.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { evaluates, heading, holdRequests, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, holdRequests, signInToPortal, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-});
-afterAll(() => scene.close());
+const scene = await useScene();
 
 const GUIDE = '/webservices/email-auth';
 const REGISTER = `${GUIDE}/register`;

@@ -1,21 +1,11 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContext, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, launchCachingBrowser } from '../support/browser.ts';
+import type { BrowserContext, Page } from 'playwright';
+import { describe, expect, test } from 'vitest';
+import { launchCachingBrowser, openContext } from '../support/browser.ts';
 import { freshAddress } from '../support/sign-ins.ts';
-import { evaluates, heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+import { evaluates, heading, requestEmail, text, useScene } from './scene.ts';
 
-let scene: Scene;
-// Not a browser of the scene, which reports the errors that some of these tests cause.
-let browser: Browser;
-beforeAll(async () => {
-  scene = await openScene();
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await scene.close();
-});
+const scene = await useScene();
 
 const SCRIPTS = '**/assets/signin-*.js';
 
@@ -29,7 +19,8 @@ const obstacles: Record<string, (context: BrowserContext) => Promise<unknown>> =
 
 describe.each(Object.keys(obstacles))('with a script that %s', (obstacle) => {
   test('the page is complete and changes its language', async () => {
-    const context = await browser.newContext();
+    // Not a browser of the scene, which reports the errors that these tests cause.
+    const context = await openContext();
     await obstacles[obstacle](context);
     const page = await context.newPage();
     await page.goto(scene.shop.signInUrl('en'));
@@ -108,7 +99,7 @@ test('the back button restores the page from memory, without an account that was
 
 describe.each(['light', 'dark'] as const)('without a script, in the %s theme', (colorScheme) => {
   test('axe finds nothing', async () => {
-    const context = await browser.newContext({ colorScheme, viewport: { width: 360, height: 740 } });
+    const context = await openContext({ colorScheme, viewport: { width: 360, height: 740 } });
     await obstacles['does not arrive'](context);
     const page = await context.newPage();
     const found: Record<string, string[]> = {};

@@ -1,10 +1,11 @@
-import type { Browser, BrowserContext, Page } from 'playwright';
-import { expect, TestRunner } from 'vitest';
+import type { BrowserContext, Page } from 'playwright';
+import { afterAll, expect } from 'vitest';
 import { languageOf } from '../../contract/languages.ts';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import { texts } from '../../server/languages/languages.ts';
-import { launchBrowser } from '../support/browser.ts';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { openContext } from '../support/browser.ts';
+import type { NameServer } from '../support/dns.ts';
+import { openStage, type Service, type Stage, useService } from '../support/harness.ts';
 import { authorize, codeOf } from '../support/sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../support/test-website.ts';
 
@@ -22,11 +23,29 @@ export type Scene = {
   close(): Promise<void>;
 };
 
+/** Returns a scene on the service that the files of the worker share, with its name server; call it at the top of a file. */
+export async function useScene(): Promise<Scene & { names: NameServer }> {
+  const { stage, service, names } = await useService();
+  const scene = await sceneOf(stage, service);
+  afterAll(scene.close);
+  return { ...scene, names };
+}
+
+/** Opens a scene on a service of its own. */
 export async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
   const stage = await openStage();
-  const service = await stage.start(settings);
+  const scene = await sceneOf(stage, await stage.start(settings));
+  return {
+    ...scene,
+    async close() {
+      await scene.close().finally(stage.close);
+    },
+  };
+}
+
+async function sceneOf(stage: Stage, service: Service): Promise<Scene> {
   const shop = await openTestWebsite(service.url);
-  const browser: Browser = await launchBrowser();
+  const contexts: BrowserContext[] = [];
   const faults: string[] = [];
   return {
     stage,
@@ -34,15 +53,13 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
     shop,
     async newBrowser({ script = true } = {}) {
       // Drawing animations without a GPU takes a seventh of the CPU time of a file.
-      const context = await browser.newContext({
+      const context = await openContext({
         viewport: { width: 1024, height: 800 },
         locale: 'en-GB',
         reducedMotion: 'reduce',
         javaScriptEnabled: script,
       });
-      context.setDefaultTimeout(45_000);
-      // Pages that stay open continue to poll and to draw.
-      TestRunner.getCurrentTest()?.context.onTestFinished(() => context.close());
+      contexts.push(context);
       context.on('weberror', (error) => void faults.push(`${error.page()?.url()}: ${error.error()}`));
       // The event is fired for every violation, Trusted Types included, even when a script catches the error.
       await context.exposeBinding('reportBreach', ({ frame }, breach: string) => void faults.push(`${frame.url()}: ${breach}`));
@@ -51,9 +68,8 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
       return context;
     },
     async close() {
-      await browser.close();
+      await Promise.all(contexts.map((context) => context.close()));
       await shop.close();
-      await stage.close();
       if (faults.length > 0) throw new Error(`Faults in pages:\n${faults.join('\n')}`);
     },
   };

@@ -2,24 +2,16 @@ import type { Page } from 'playwright';
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
-import { type NameServer, openNameServer } from '../support/dns.ts';
 import { type LogoServer, openLogoServer } from '../support/logo-server.ts';
 import { requestEmail as askService, freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, openScene, type Scene, showPreview, signInToPortal } from './scene.ts';
+import { heading, showPreview, signInToPortal, useScene } from './scene.ts';
 
-let scene: Scene;
-let names: NameServer;
+const scene = await useScene();
 let logos: LogoServer;
 beforeAll(async () => {
-  names = await openNameServer();
-  logos = await openLogoServer(names);
-  scene = await openScene({ DNS_SERVERS: names.address });
+  logos = await openLogoServer(scene.names);
 });
-afterAll(async () => {
-  await scene.close();
-  await logos.close();
-  await names.close();
-});
+afterAll(() => logos.close());
 
 const url = (path: string) => `${scene.service.url}${path}`;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -116,7 +108,7 @@ describe('settings', () => {
       .getByRole('dialog')
       .getByText(/^[0-9a-f]{32}$/)
       .textContent();
-    names.setText(`_emailauth.${domain}`, [value ?? '']);
+    scene.names.setText(`_emailauth.${domain}`, [value ?? '']);
     await page.getByRole('dialog').getByRole('button', { name: 'Check now' }).click();
     await page.getByText('Domain verified').waitFor();
     await page.goto(url('/dashboard/settings'));

@@ -1,15 +1,11 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { freshAddress } from '../support/sign-ins.ts';
 import { openDevice } from './authenticator.ts';
-import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+import { heading, requestEmail, text, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-});
-afterAll(() => scene.close());
+const scene = await useScene();
 
 const mailFor = (email: string) => scene.stage.mailbox.waitFor(email);
 

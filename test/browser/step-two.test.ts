@@ -1,14 +1,10 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { begin as beginAuthorization } from '../support/oidc-client.ts';
 import { freshAddress, signInDeveloper } from '../support/sign-ins.ts';
-import { heading, openScene, requestEmail, type Scene, signInToPortal, text } from './scene.ts';
+import { heading, requestEmail, signInToPortal, text, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-});
-afterAll(() => scene.close());
+const scene = await useScene();
 
 const mailFor = (email: string) => scene.stage.mailbox.waitFor(email);
 const welcomed = (page: Page, email: string) => heading(page, `Hello ${email}`);

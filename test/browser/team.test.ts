@@ -1,26 +1,18 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../support/dns.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { addProvenWebsite, freshAddress, signInDeveloper } from '../support/sign-ins.ts';
-import { heading, openScene, type Scene, signInToPortal, text } from './scene.ts';
+import { heading, signInToPortal, text, useScene } from './scene.ts';
 
-let names: NameServer;
-let scene: Scene;
+const scene = await useScene();
 let ann: { email: string; page: Page };
 let domain: string;
 beforeAll(async () => {
-  names = await openNameServer();
-  scene = await openScene({ DNS_SERVERS: names.address });
   const email = freshAddress('ann');
-  domain = await addProvenWebsite(names, await signInDeveloper(scene.stage, scene.service, email));
+  domain = await addProvenWebsite(scene.names, await signInDeveloper(scene.stage, scene.service, email));
   // The notice of the proof.
   await scene.stage.mailbox.waitFor(email);
   ann = { email, page: await (await scene.newBrowser()).newPage() };
   await signInToPortal(scene, ann.page, email);
-});
-afterAll(async () => {
-  await scene.close();
-  await names.close();
 });
 
 const openTeam = async (page: Page) => {

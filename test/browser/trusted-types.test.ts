@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser } from '../support/browser.ts';
+import { openContext } from '../support/browser.ts';
 import { freshAddress, requestEmail } from '../support/sign-ins.ts';
 import { openScene, type Scene } from './scene.ts';
 
@@ -32,14 +32,9 @@ test.each(['/', '/auth', '/auth/link?t=x', '/status', '/webservices/email-auth/q
   'the page %s turns no text into markup or scripts',
   async (path) => {
     // Not a browser of the scene, which reports each violation as a fault.
-    const browser = await launchBrowser();
-    try {
-      const page = await browser.newPage();
-      await page.goto(scene.service.url + path);
-      expect(await openSinks(page)).toEqual([]);
-    } finally {
-      await browser.close();
-    }
+    const page = await (await openContext()).newPage();
+    await page.goto(scene.service.url + path);
+    expect(await openSinks(page)).toEqual([]);
   },
 );
 

@@ -1,14 +1,10 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain, signInDeveloper } from '../support/sign-ins.ts';
-import { heading, holdRequests, openScene, requestEmail, type Scene, text } from './scene.ts';
+import { heading, holdRequests, requestEmail, type Scene, text, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-});
-afterAll(() => scene.close());
+const scene = await useScene();
 
 const accountsWith = (...emails: string[]) => JSON.stringify(emails.map((email) => ({ email, key: '', timestamp: Date.now() })));
 const UKRAINIAN = '**/api/translations/uk/auth';

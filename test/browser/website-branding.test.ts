@@ -1,23 +1,15 @@
 import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../support/dns.ts';
 import { type LogoServer, openLogoServer } from '../support/logo-server.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, openScene, type Scene, showPreview, signInToPortal } from './scene.ts';
+import { heading, showPreview, signInToPortal, useScene } from './scene.ts';
 
-let scene: Scene;
-let names: NameServer;
+const scene = await useScene();
 let logos: LogoServer;
 beforeAll(async () => {
-  names = await openNameServer();
-  logos = await openLogoServer(names);
-  scene = await openScene({ DNS_SERVERS: names.address });
+  logos = await openLogoServer(scene.names);
 });
-afterAll(async () => {
-  await scene.close();
-  await logos.close();
-  await names.close();
-});
+afterAll(() => logos.close());
 
 const url = (path: string) => `${scene.service.url}${path}`;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });

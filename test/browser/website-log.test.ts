@@ -1,15 +1,13 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
-import { heading, openScene, type Scene } from './scene.ts';
+import { heading, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let owner: Developer;
 beforeAll(async () => {
-  scene = await openScene();
   owner = await signInDeveloper(scene.stage, scene.service);
 });
-afterAll(() => scene.close());
 
 /** Opens a page in a browser in which the owner is signed in. */
 async function openPage(path: string): Promise<Page> {

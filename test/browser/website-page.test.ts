@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
-import { evaluates, heading, openScene, type Scene } from './scene.ts';
+import { evaluates, heading, useScene } from './scene.ts';
 
-let scene: Scene;
+const scene = await useScene();
 let owner: Developer;
 beforeAll(async () => {
-  scene = await openScene();
   owner = await signInDeveloper(scene.stage, scene.service);
 });
-afterAll(() => scene.close());
 
 type Site = { id: string; domain: string };
 const addSite = async (): Promise<Site> => {

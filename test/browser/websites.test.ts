@@ -1,28 +1,21 @@
 import type { Locator, Page } from 'playwright';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../support/dns.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jpeg, png, pngOfBytes } from '../support/images.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { heading, signInToPortal, useScene } from './scene.ts';
 
-let names: NameServer;
-let scene: Scene;
+const scene = await useScene();
+const { names } = scene;
 let page: Page;
 let dialog: Locator;
 let email: string;
 beforeAll(async () => {
-  names = await openNameServer();
-  scene = await openScene({ DNS_SERVERS: names.address });
   const context = await scene.newBrowser();
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
   page = await context.newPage();
   email = freshAddress('dev');
   await signInToPortal(scene, page, email);
   dialog = page.getByRole('dialog');
-});
-afterAll(async () => {
-  await scene.close();
-  await names.close();
 });
 beforeEach(async () => {
   await page.goto(`${scene.service.url}/developer-email-auth`);

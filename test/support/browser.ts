@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright';
+import { TestRunner } from 'vitest';
 
 // The headless shell first: it needs half the CPU time of a browser with windows.
 const systemBrowsers = [
@@ -39,6 +40,22 @@ export async function launchBrowser(): Promise<Browser> {
   throw new Error(
     ['Cannot start a browser. Run `npx playwright install --with-deps chromium`, or set CHROMIUM_PATH.', ...faults].join('\n'),
   );
+}
+
+let shared: Promise<Browser> | null = null;
+
+/**
+ * Opens separate cookies and storage in the browser that the test files of a worker share. Ends with the test that opens it; what
+ * opens it outside of a test closes it.
+ */
+export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  if (shared && !(await shared).isConnected()) shared = null;
+  shared ??= launchBrowser();
+  const context = await (await shared).newContext(options);
+  context.setDefaultTimeout(45_000);
+  // Pages that stay open continue to poll and to draw.
+  TestRunner.getCurrentTest()?.context.onTestFinished(() => context.close());
+  return context;
 }
 
 /** Starts a browser of the system that keeps pages in the back-forward cache, which the headless shell does not have; null without one. */
