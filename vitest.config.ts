@@ -112,6 +112,9 @@ export default defineConfig({
         },
       },
       {
+        test: { name: 'audits', include: ['test/nightly/audits.test.ts'], globalSetup: 'test/support/postgres.ts', ...limits },
+      },
+      {
         test: { name: 'screenshots', include: ['test/browser/*.shots.ts'], globalSetup: 'test/support/postgres.ts', hookTimeout: 90_000 },
       },
       {

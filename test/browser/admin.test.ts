@@ -5,7 +5,7 @@ import { longDay } from '../../web/lib/dates.ts';
 import { production, type Service } from '../support/harness.ts';
 import { freshAddress, freshDomain, registerWebsite, signInDeveloper } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
-import { evaluates, heading, holdRequests, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, holdRequests, openScene, type Scene, signIn } from './scene.ts';
 
 const PASSWORD = production.ADMIN_PASSWORD;
 const DENIED = 'This page is only available to administrators in development mode.';
@@ -206,7 +206,7 @@ describe('/admin without access', () => {
 
   test('denies a signed-in developer access until the admin session is enabled', async () => {
     const page = await open('/admin');
-    await signInToPortal(scene, page, freshAddress('dev'));
+    await signIn(scene, page, freshAddress('dev'));
     await page.goto(`${scene.service.url}/admin`);
     await page.getByText(DENIED, { exact: true }).waitFor();
     const asked = page.waitForRequest('**/api/auth/session');
@@ -220,7 +220,7 @@ describe('/admin without access', () => {
 
   test('reports that enabling the admin session failed', async () => {
     const page = await open('/admin');
-    await signInToPortal(scene, page, freshAddress('dev'));
+    await signIn(scene, page, freshAddress('dev'));
     await page.goto(`${scene.service.url}/admin`);
     await button(page, 'Enable Admin Session').waitFor();
     await page.context().setOffline(true);

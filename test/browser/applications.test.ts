@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
 import { authorize, freshAddress } from '../support/sign-ins.ts';
-import { evaluates, heading, signInToPortal, text, useScene } from './scene.ts';
+import { evaluates, heading, signIn, text, useScene } from './scene.ts';
 
 const scene = await useScene();
 let page: Page;
@@ -9,7 +9,7 @@ beforeAll(async () => {
   const context = await scene.newBrowser();
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
   page = await context.newPage();
-  await signInToPortal(scene, page, freshAddress('dev'));
+  await signIn(scene, page, freshAddress('dev'));
   await page.goto(`${scene.service.url}/dashboard/auth`);
 });
 

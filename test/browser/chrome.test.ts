@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { evaluates, heading, signInToPortal, useScene } from './scene.ts';
+import { evaluates, heading, signIn, signInToPortal, useScene } from './scene.ts';
 
 const scene = await useScene();
 let developer: Page;
@@ -210,7 +210,7 @@ describe('the menus', () => {
   test.each([320, 1280])('the dashboard at %d px has every tab, the link to the portal, and Sign Out', async (width) => {
     const page = await newPage();
     await page.setViewportSize({ width, height: 800 });
-    await signInToPortal(scene, page, freshAddress('dev'));
+    await signIn(scene, page, freshAddress('dev'));
     await page.goto(url('/dashboard'));
     const tabs = page.getByRole('navigation', { name: 'Dashboard' });
     for (const [name, path] of [

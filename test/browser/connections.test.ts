@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
 import { freshAddress } from '../support/sign-ins.ts';
 import { openRelyingParty, type RelyingParty } from './relying-party.ts';
-import { evaluates, heading, requestEmail, signInToPortal, text, useScene } from './scene.ts';
+import { evaluates, heading, requestEmail, signIn, signInToPortal, text, useScene } from './scene.ts';
 
 const scene = await useScene();
 let party: RelyingParty;
@@ -34,7 +34,7 @@ const refresh = (token: string) => party.post('/oauth/token', { grant_type: 'ref
 test('lists a connected application with what it may do, and revokes it after a confirmation', async () => {
   const [context, email] = [await scene.newBrowser(), freshAddress()];
   const page = await context.newPage();
-  await signInToPortal(scene, page, email);
+  await signIn(scene, page, email);
   await page.goto(`${scene.service.url}/dashboard/settings`);
   await heading(page, 'No connected applications');
   const { tokens } = await connect(context, email);

@@ -27,7 +27,8 @@ async function beginOnDevice() {
   };
 }
 
-test.each(['en', 'ru'])('connects a device by the code that it shows, after a sign-in and consent (%s)', async (language) => {
+test('connects a device by the code that it shows, after a sign-in and consent', async () => {
+  const language = 'ru';
   const { userCode, uri, poll } = await beginOnDevice();
   const [page, email] = [await (await scene.newBrowser()).newPage(), freshAddress()];
   await page.goto(uri);

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { WEBSITE_TABS } from '../../contract/pages.ts';
 import { docPath } from '../../docs/pages.ts';
 import { freshAddress } from '../support/sign-ins.ts';
-import { signInToPortal, useScene } from './scene.ts';
+import { signIn, useScene } from './scene.ts';
 
 const scene = await useScene();
 let [visitor, developer]: BrowserContext[] = [];
@@ -13,7 +13,7 @@ beforeAll(async () => {
   [visitor, developer] = [await scene.newBrowser(), await scene.newBrowser()];
   const email = freshAddress();
   const page = await developer.newPage();
-  await signInToPortal(scene, page, email);
+  await signIn(scene, page, email);
   await page.close();
   await scene.stage.query("insert into websites (id, domain, email, claimed_at) values (gen_random_uuid(), 'loading.example', $1, now())", [
     email,

@@ -27,7 +27,8 @@ test('the landing page leads to the demo and the inbox, and a registration names
   await (await opened).getByText(email).first().waitFor();
 });
 
-test.each(['en', 'lt'])('step 2 leads to the inbox (%s)', async (language) => {
+test('step 2 leads to the inbox', async () => {
+  const language = 'lt';
   const page = await (await scene.newBrowser()).newPage();
   const email = freshAddress();
   await page.goto(scene.shop.signInUrl(language));

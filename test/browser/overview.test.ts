@@ -3,7 +3,7 @@ import type { Page } from 'playwright';
 import { expect, test } from 'vitest';
 import { freshAddress, freshDomain, visitorToken } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';
-import { evaluates, heading, requestEmail, signInToPortal, useScene } from './scene.ts';
+import { evaluates, heading, requestEmail, signIn, useScene } from './scene.ts';
 
 const scene = await useScene();
 
@@ -13,7 +13,7 @@ const shows = (page: Page, label: string, value: string) => statOf(page, label).
 
 async function openDashboard(): Promise<Page> {
   const page = await (await scene.newBrowser()).newPage();
-  await signInToPortal(scene, page, freshAddress('dev'));
+  await signIn(scene, page, freshAddress('dev'));
   await page.goto(url('/dashboard'));
   await heading(page, 'Overview');
   return page;
@@ -185,7 +185,7 @@ test('shows domains decoded in the activity, and on a phone the filters in two r
 test('asks for the sign-in when the session has ended, without a call that fails, and returns to the page afterwards', async () => {
   const page = await (await scene.newBrowser()).newPage();
   const email = freshAddress('dev');
-  await signInToPortal(scene, page, email);
+  await signIn(scene, page, email);
   await page.goto(url('/dashboard/activity?action=website'));
   await heading(page, 'Nothing matches');
   await scene.stage.query('delete from sessions where user_id = (select id from users where email = $1)', [email]);

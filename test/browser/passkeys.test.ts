@@ -6,7 +6,7 @@ import { openTerminal } from '../cli/terminal.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../support/test-website.ts';
 import { addAuthenticator, credentialsOf, type Device, openDevice } from './authenticator.ts';
-import { evaluates, heading, requestEmail, signInToPortal, text, useScene } from './scene.ts';
+import { evaluates, heading, requestEmail, signIn, text, useScene } from './scene.ts';
 
 const scene = await useScene();
 let market: TestWebsite;
@@ -387,7 +387,7 @@ describe('the page of the passkeys', () => {
   test('is a part of the settings of a developer', async () => {
     const device = await openDevice(scene);
     const email = freshAddress('dev');
-    await signInToPortal(scene, device.page, email);
+    await signIn(scene, device.page, email);
     await device.page.goto(`${scene.service.url}/dashboard/settings`);
     await press(device.page, 'en', 'passkeys_add_button');
     await press(device.page, 'en', 'passkey_create_button');

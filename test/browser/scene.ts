@@ -134,16 +134,18 @@ export async function requestEmail(page: Page, email: string, language = 'en', p
   await heading(page, text(language, 'check_email'));
 }
 
-/**
- * Signs a developer in by the API, gives the session to the browser of the page and opens the portal. The pages of the sign-in
- * have tests of their own, and would take most of the time of the others.
- */
-export async function signInToPortal({ stage, service }: Scene, page: Page, email: string): Promise<void> {
+/** Signs a developer in by the API, and gives the session to the browser of the page. The sign-in's own pages have tests of their own. */
+export async function signIn({ stage, service }: Scene, page: Page, email: string): Promise<void> {
   const { pkce } = await authorize(service.client(), email);
   const response = await page.context().request.post(`${service.url}/api/auth/token`, {
     data: { code: codeOf(await stage.mailbox.waitFor(email)), code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID },
   });
   if (!response.ok()) throw new Error(`The exchange returned ${response.status()}: ${await response.text()}`);
-  await page.goto(`${service.url}/developer`);
+}
+
+/** Signs a developer in as `signIn` does, and opens the portal. */
+export async function signInToPortal(scene: Scene, page: Page, email: string): Promise<void> {
+  await signIn(scene, page, email);
+  await page.goto(`${scene.service.url}/developer`);
   await page.getByRole('button', { name: email }).waitFor();
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
 import { type LogoServer, openLogoServer } from '../support/logo-server.ts';
 import { requestEmail as askService, freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, showPreview, signInToPortal, useScene } from './scene.ts';
+import { heading, showPreview, signIn, useScene } from './scene.ts';
 
 const scene = await useScene();
 let logos: LogoServer;
@@ -19,7 +19,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 /** Opens `path` in a new, signed-in browser. */
 async function signedIn(path: string, email = freshAddress('dev')) {
   const page = await (await scene.newBrowser()).newPage();
-  await signInToPortal(scene, page, email);
+  await signIn(scene, page, email);
   await page.goto(url(path));
   return { page, email };
 }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { begin as beginAuthorization } from '../support/oidc-client.ts';
 import { freshAddress, signInDeveloper } from '../support/sign-ins.ts';
-import { heading, requestEmail, signInToPortal, text, useScene } from './scene.ts';
+import { heading, requestEmail, signIn, text, useScene } from './scene.ts';
 
 const scene = await useScene();
 
@@ -199,7 +199,7 @@ test('login_hint fills in the address', async () => {
 
 test('a signed-in developer is told so at /auth and continues without an email', async () => {
   const [page, email] = [await (await scene.newBrowser()).newPage(), freshAddress('dev')];
-  await signInToPortal(scene, page, email);
+  await signIn(scene, page, email);
   await page.goto(`${scene.service.url}/auth`);
   await heading(page, text('en', 'signed_in_title', { email }));
   await page.getByRole('link', { name: text('en', 'continue_to_portal') }).click();

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LogoServer, openLogoServer } from '../support/logo-server.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, showPreview, signInToPortal, useScene } from './scene.ts';
+import { heading, showPreview, signIn, useScene } from './scene.ts';
 
 const scene = await useScene();
 let logos: LogoServer;
@@ -23,7 +23,7 @@ const styleOf = (locator: Locator, property: string) =>
 async function openBranding() {
   const page = await (await scene.newBrowser()).newPage();
   const [email, domain] = [freshAddress('dev'), freshDomain()];
-  await signInToPortal(scene, page, email);
+  await signIn(scene, page, email);
   await scene.stage.query(
     'insert into websites (id, domain, email, claimed_at, proven_at) values (gen_random_uuid(), $1, $2, now(), now())',
     [domain, email],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { production } from '../support/harness.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';
-import { openScene, type Scene, signInToPortal } from './scene.ts';
+import { openScene, type Scene, signIn } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const rows = (page: Page) => page.getByRole('listitem').filter({ has: page.getBy
 async function openVisitors({ visitors, proven = true }: { visitors: number; proven?: boolean }) {
   const page = await (await scene.newBrowser()).newPage();
   const [email, domain] = [freshAddress('dev'), freshDomain()];
-  await signInToPortal(scene, page, email);
+  await signIn(scene, page, email);
   await scene.stage.query(
     `insert into websites (id, domain, email, claimed_at, proven_at, created_at)
      values (gen_random_uuid(), $1, $2, now(), case when $3 then now() end, now() - interval '1 year')`,

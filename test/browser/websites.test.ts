@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jpeg, png, pngOfBytes } from '../support/images.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, signInToPortal, useScene } from './scene.ts';
+import { heading, signIn, useScene } from './scene.ts';
 
 const scene = await useScene();
 const { names } = scene;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
   page = await context.newPage();
   email = freshAddress('dev');
-  await signInToPortal(scene, page, email);
+  await signIn(scene, page, email);
   dialog = page.getByRole('dialog');
 });
 beforeEach(async () => {

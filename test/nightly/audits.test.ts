@@ -1,8 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Stop } from './stop.ts';
-import { openTour, type Tour } from './tour.ts';
+import type { Stop } from '../browser/stop.ts';
+import { openTour, type Tour } from '../browser/tour.ts';
 
 let tour: Tour;
 beforeAll(async () => {
