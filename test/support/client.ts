@@ -20,6 +20,8 @@ export class Client {
   cookies = new Map<string, string>();
   /** Whether a request that gets 503 is repeated, as the service asks for with Retry-After; not in tests of an outage. */
   retriesUnavailable = true;
+  /** What a proxy says its network address is (X-Forwarded-For). */
+  networkAddress: string | undefined;
   #agent: Agent;
 
   /** @param ca the certificate of the authority of an https origin, as PEM */
@@ -78,6 +80,7 @@ export class Client {
         headers: {
           Host: host,
           ...(cookie ? { Cookie: cookie } : {}),
+          ...(this.networkAddress ? { 'X-Forwarded-For': this.networkAddress } : {}),
           ...(body === undefined || headers['Transfer-Encoding'] ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
           ...headers,
         },

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -21,8 +21,11 @@ export type Service = {
   pid: number;
   /** Everything it wrote to stdout and stderr. */
   output(): string;
-  /** Returns a client with an empty cookie jar. */
-  client(): Client;
+  /**
+   * Returns a client with an empty cookie jar.
+   * @param address its network address, for a service with TRUST_PROXY; by default a new one for each client of `useProduction()`
+   */
+  client(address?: string): Client;
   /** Resolves once /readyz returns 200. */
   ready(timeoutMs?: number): Promise<void>;
   /** Sends SIGKILL and waits for the end of the process; workers and an embedded PostgreSQL are not ended. */
@@ -51,19 +54,36 @@ export type Stage = {
 /** Settings of an instance in production mode on the loopback: production limits, no inbox, no demo. */
 export const production = { NODE_ENV: 'production', ADMIN_PASSWORD: 'a password for the tests' };
 
-/** What the test files of one worker share: a service in local mode that reads DNS from `names`, its database and its SMTP server. */
+/** What the test files of one worker share: a service that reads DNS from `names`, its database and its SMTP server. */
 type Shared = { stage: Stage; service: Service; names: NameServer };
 
-let shared: Promise<Shared> | null = null;
+const shared: { setting?: Promise<{ stage: Stage; names: NameServer }>; local?: Promise<Service>; production?: Promise<Service> } = {};
 
 /**
- * Returns the service that the test files of a worker share; call it at the top of a file. Rows, emails and DNS names of other files
- * are there too, so that a test reads only those of its own domains and addresses, and changes no table as a whole. What `stage.start`
- * starts besides ends with the file.
+ * Returns the service in local mode that the test files of a worker share; call it at the top of a file. Rows, emails and DNS names of
+ * other files are there too, so that a test reads only those of its own domains and addresses, and changes no table as a whole. What
+ * `stage.start` starts besides ends with the file.
  */
 export async function useService(): Promise<Shared> {
-  shared ??= openShared();
-  const { stage, service, names } = await shared;
+  const { stage, names } = await useSetting();
+  shared.local ??= startShared(stage, names);
+  return { stage, names, service: await shared.local };
+}
+
+/** As `useService`, in production mode, with its limits: each client has a network address of its own. */
+export async function useProduction(): Promise<Shared> {
+  const { stage, names } = await useSetting();
+  shared.production ??= startShared(stage, names, { ...production, TRUST_PROXY: '1' });
+  const service = await shared.production;
+  return { stage, names, service: { ...service, client: (address = freshNetworkAddress()) => service.client(address) } };
+}
+
+/** Returns an IPv4 address that no other test uses. */
+export const freshNetworkAddress = () => `${randomInt(11, 127)}.${[...randomBytes(3)].join('.')}`;
+
+async function useSetting() {
+  shared.setting ??= openSetting();
+  const { stage, names } = await shared.setting;
   const started: Service[] = [];
   const ofFile: Stage = {
     ...stage,
@@ -78,18 +98,17 @@ export async function useService(): Promise<Shared> {
     },
   };
   afterAll(ofFile.close);
-  return { stage: ofFile, service, names };
+  return { stage: ofFile, names };
 }
 
-async function openShared(): Promise<Shared> {
+async function openSetting() {
   const [stage, names] = await Promise.all([openStage(), openNameServer()]);
   process.once('exit', () => rmSync(stage.dataDir, { recursive: true, force: true }));
-  return {
-    stage,
-    names,
-    service: await stage.start({ DNS_SERVERS: names.address }, { args: [...endsWithParent, ...program], withStdin: true }),
-  };
+  return { stage, names };
 }
+
+const startShared = (stage: Stage, names: NameServer, settings = {}) =>
+  stage.start({ DNS_SERVERS: names.address, ...settings }, { args: [...endsWithParent, ...program], withStdin: true });
 
 /** Arguments of Node.js for a process that ends with its parent, however that ends. */
 const endsWithParent = ['--import=data:text/javascript,process.stdin.resume().on("end",()=>process.exit())'];
@@ -152,7 +171,11 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean;
       port,
       pid: child.pid as number,
       output: () => output,
-      client: () => Object.assign(new Client(`http://${new URL(url).hostname}:${port}`), { retriesUnavailable: !options.seesOutages }),
+      client: (networkAddress) =>
+        Object.assign(new Client(`http://${new URL(url).hostname}:${port}`), {
+          networkAddress,
+          retriesUnavailable: !options.seesOutages,
+        }),
       ready: (timeoutMs = 110_000) =>
         waitUntil(`${url} is ready`, timeoutMs, async () => {
           if (!running.has(child)) throw new Error(`The service ended. It wrote:\n${output}`);
