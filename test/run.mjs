@@ -25,7 +25,9 @@ const passed = result?.numPassedTests ?? 0;
 // A run without failed tests fails as well when it has an unhandled error or no report.
 const failed = code !== 0 || !result ? Math.max(1, failures.length) : failures.length;
 // Repeated here because a reader of a long log starts at its end.
-for (const { name, message } of failures) console.log(`FAILED ${name}\n${message.slice(0, MAX_MESSAGE).replace(/^/gm, '  ')}`);
+for (const { name, command, message } of failures) {
+  console.log(`\nFAILED ${name}\n  ${command}\n${message.slice(0, MAX_MESSAGE).replace(/^/gm, '  ')}`);
+}
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
@@ -34,7 +36,7 @@ function runVitest(file) {
     'node_modules/vitest/vitest.mjs',
     'run',
     ...projects.flatMap((project) => ['--project', project]),
-    '--reporter=default',
+    '--reporter=./test/support/progress.ts',
     '--reporter=json',
     `--outputFile.json=${file}`,
     ...passedOn,
@@ -44,14 +46,24 @@ function runVitest(file) {
   });
 }
 
-/** Returns the failed tests, and the files that failed before their tests started, with their messages. */
+/** Returns the failed tests, and the files that failed before their tests started, each with its message and the command that runs it alone. */
 function failuresOf(result) {
   return (result?.testResults ?? []).flatMap((file) => {
     const path = relative(process.cwd(), file.name);
     const failed = file.assertionResults.filter((test) => test.status === 'failed');
-    if (failed.length === 0) return file.status === 'failed' ? [{ name: path, message: file.message }] : [];
-    return failed.map((test) => ({ name: `${path} > ${test.fullName}`, message: messageOf(test.failureMessages) }));
+    if (failed.length === 0) return file.status === 'failed' ? [{ name: path, command: commandOf(path), message: file.message }] : [];
+    return failed.map((test) => ({
+      name: `${path} > ${test.fullName}`,
+      command: commandOf(path, test.fullName),
+      message: messageOf(test.failureMessages),
+    }));
   });
+}
+
+/** Returns the command that runs a file, or one test of it: `-t` takes a regular expression. */
+function commandOf(path, fullName) {
+  const pattern = fullName?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll("'", '.');
+  return `npx vitest run ${projects.map((name) => `--project ${name} `).join('')}${path}${pattern ? ` -t '${pattern}'` : ''}`;
 }
 
 /** Joins the messages of a failed test, without the lines of the stack that are in packages. */

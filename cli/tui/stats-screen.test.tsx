@@ -1,6 +1,6 @@
 import { cleanup, render } from 'ink-testing-library';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sleep } from '../../test/support/waiting.ts';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { summarize } from '../stats.ts';
 import { AUTO_REFRESH_MS, type Load, StatsScreen } from './stats-screen.tsx';
@@ -39,8 +39,7 @@ function open(load: Load, { columns = 80, rows = 24, days = 30, drawn = glyphs }
     resize: (columns: number, rows: number) => rerender(element({ columns, rows })),
     /** Waits for it; vi.waitFor would move the clock. */
     async shows(text: string | RegExp) {
-      for (let i = 0; i < 2_500 && !screen().match(text); i++) await sleep(10);
-      expect(screen()).toMatch(text);
+      await waitUntil(`the screen shows ${text}`, 30_000, () => screen().match(text) !== null || screen());
     },
     /** The screen after a key; an escape waits for what may follow it. */
     async press(key: string) {
@@ -156,10 +155,7 @@ test('auto-refresh loads immediately and then every minute, until it is turned o
     return rising();
   });
   // React runs effects after it has drawn: the interval begins and ends a moment later than the words do.
-  const intervals = async (number: number) => {
-    for (let i = 0; i < 2_500 && vi.getTimerCount() !== number; i++) await sleep(10);
-    expect(vi.getTimerCount()).toBe(number);
-  };
+  const intervals = (number: number) => waitUntil(`${number} intervals`, 30_000, () => vi.getTimerCount() === number);
   await shows('Refreshed at 14:03:59 · auto-refresh off');
   expect(await press('a')).toContain('auto-refresh every minute');
   await intervals(1);

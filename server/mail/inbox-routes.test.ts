@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import express from 'express';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { waitUntil } from '../../test/support/waiting.ts';
 import { dataHeaders } from '../http/protection.ts';
 import { Inbox } from './inbox.ts';
 import { inboxRouter } from './inbox-routes.ts';
@@ -63,7 +64,8 @@ function fetchPath(path: string, headers: Record<string, string> = {}): Promise<
 
 test('messages.json lists the emails, newest first, and filters by address', async () => {
   await deliver('ann@example.com');
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  const delivered = Date.now();
+  await waitUntil('another millisecond', 30_000, () => Date.now() > delivered);
   await deliver('bob@example.com');
   const all = JSON.parse((await fetchPath('/dev/inbox/messages.json')).body);
   expect(all.map(({ to }: { to: string }) => to)).toEqual(['bob@example.com', 'ann@example.com']);

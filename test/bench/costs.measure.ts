@@ -2,6 +2,7 @@
  * `npm run measurements`: what the service spends on requests that are made to be expensive, and how soon a promise of time is kept.
  * Run it on an idle machine.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { StatusStore } from '../../server/status/probes.ts';
@@ -11,7 +12,7 @@ import { addApplication, authorizationRequest, longParameters, visit } from '../
 import { cpuMilliseconds, nodeStartCost, ordinaryCost } from '../support/server-cpu.ts';
 import { addWebsite, type Developer, freshAddress, requestEmail, signInDeveloper } from '../support/sign-ins.ts';
 import { openSlowConnections } from '../support/slow-connections.ts';
-import { freePort, sleep } from '../support/waiting.ts';
+import { freePort } from '../support/waiting.ts';
 
 let stage: Stage;
 let service: Service;

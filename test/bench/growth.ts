@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { dropPartition, TOKENS } from '../../server/db/partitions.ts';
 import { query } from '../support/postgres.ts';
-import { sleep } from '../support/waiting.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round, type Tokens } from './measure.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
 import { type Contestant, registerWebsite, SITE, type Stage } from './stage.ts';

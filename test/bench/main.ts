@@ -13,9 +13,10 @@
  *   --rows N       instead: sign-in and verify beside an empty database with N rows in each large table and up to a million open links,
  *                  and verify while a partition of up to a million tokens is dropped
  */
+
 import { cpus, loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { sleep } from '../support/waiting.ts';
 import { measureCommands } from './commands.ts';
 import { measureGrowth } from './growth.ts';
 import { measureInput } from './input.ts';

@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../support/postgres.ts';
-import { sleep } from '../support/waiting.ts';
 import type { LoadResult } from './load.ts';
 import { cpuSeconds, cpuSecondsOfTree } from './programs.ts';
 import { CLIENT, type Contestant, SITE, type Stage } from './stage.ts';

@@ -89,7 +89,7 @@ test('the back button restores the page from memory, without an account that was
     addEventListener('pageshow', ({ persisted }) => { document.documentElement.dataset.restored = persisted; });`);
   await page.getByText(account.email).waitFor();
   await page.goto(`${scene.service.url}/tos`);
-  await page.evaluate('localStorage.clear(); setTimeout(() => history.back())');
+  await page.evaluate('localStorage.clear(); history.back()');
   // A restored page fires no load event.
   await expect.poll(() => page.url()).toBe(scene.shop.signInUrl('en'));
   await evaluates(page, 'document.documentElement.dataset.restored', 'true');

@@ -126,7 +126,11 @@ describe('a run', () => {
     const output = openOutput();
     const ids = await addCounted(600);
     // It ends while it waits for the first batch.
-    const slow = openOutput((_, done) => setTimeout(done, 1));
+    const slow = openOutput((_, done) => {
+      const end = performance.now() + 2;
+      while (performance.now() < end);
+      done();
+    });
     await exportBy(pools[0], slow, { maxMs: 1 });
     expect(idsOf(slow.writes.join(''))).toEqual(ids.slice(0, 500));
     await exportBy(pools[0], output);

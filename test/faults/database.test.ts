@@ -11,7 +11,7 @@ import {
   tokenOf,
   visitorToken,
 } from '../support/sign-ins.ts';
-import { sleep, waitUntil } from '../support/waiting.ts';
+import { repeatUntilEnded, waitUntil } from '../support/waiting.ts';
 import { inRun, openPromise, waitWithin } from './full-run.ts';
 
 // Killed and frozen by the tests, so not the shared cluster; it has PostgreSQL's default durability.
@@ -48,21 +48,17 @@ test('loses no acknowledged sign-in and returns no 500 over kill -9 of PostgreSQ
   for (let i = 0; i < inRun({ short: 5, full: 20 }); i++) {
     const acknowledged: string[] = [];
     const statuses = new Set<number>();
-    let killing = false;
-    const senders = Array.from({ length: 8 }, async () => {
-      while (!killing) {
-        const email = freshAddress();
-        const response = await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` });
-        statuses.add(response.status);
-        if (response.status === 200) acknowledged.push(email);
-        else await sleep(20);
-      }
-    });
+    const request = async () => {
+      const email = freshAddress();
+      const response = await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` });
+      statuses.add(response.status);
+      if (response.status === 200) acknowledged.push(email);
+    };
+    const load = Array.from({ length: 8 }, () => repeatUntilEnded(request));
     await waitUntil('some sign-ins are acknowledged', 30_000, () => acknowledged.length > 10 * i);
     await cluster.kill();
     await waitUntil('a request is refused', 30_000, () => statuses.has(503));
-    killing = true;
-    await Promise.all(senders);
+    await Promise.all(load.map((end) => end()));
     expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect((await service.client().get('/healthz')).status).toBe(200);
     await cluster.start();

@@ -6,7 +6,7 @@ import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { type Cluster, createCluster, query } from '../support/postgres.ts';
 import { entry } from '../support/program.ts';
 import { addWebsite, freshAddress, signInDeveloper } from '../support/sign-ins.ts';
-import { freePort, sleep, waitUntil } from '../support/waiting.ts';
+import { freePort, repeatUntilEnded, waitUntil } from '../support/waiting.ts';
 import { waitWithin } from './full-run.ts';
 import { openRelay, type Relay } from './relay.ts';
 
@@ -133,16 +133,13 @@ test('moves all connections from a demoted primary to the promoted one and loses
 
   const acknowledged: string[] = [];
   const statuses = new Set<number>();
-  let over = false;
-  const load = Array.from({ length: 4 }, async () => {
-    while (!over) {
-      const email = freshAddress();
-      const { status } = await requestEmail(service, domain, email);
-      statuses.add(status);
-      if (status === 200) acknowledged.push(email);
-      else await sleep(20);
-    }
-  });
+  const request = async () => {
+    const email = freshAddress();
+    const { status } = await requestEmail(service, domain, email);
+    statuses.add(status);
+    if (status === 200) acknowledged.push(email);
+  };
+  const load = Array.from({ length: 4 }, () => repeatUntilEnded(request));
   await waitUntil('sign-ins succeed', 60_000, () => acknowledged.length > 20);
   await query(primary.url('postgres'), 'alter system set default_transaction_read_only = on');
   await query(primary.url('postgres'), 'select pg_reload_conf()');
@@ -153,8 +150,7 @@ test('moves all connections from a demoted primary to the promoted one and loses
   relay.switchTo(portOf(standby));
   await waitWithin('sign-ins succeed again', RECOVERY_MS, ping(service), () => acknowledged.length > before);
   await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
-  over = true;
-  await Promise.all(load);
+  await Promise.all(load.map((end) => end()));
 
   expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
   const kept = new Set((await onStandby('select email from sign_in_attempts')).map(({ email }) => email));

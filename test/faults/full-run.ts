@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { sleep, waitUntil } from '../support/waiting.ts';
+import { repeatUntilEnded, waitUntil } from '../support/waiting.ts';
 
 const isFull = process.env.FAULTS === 'full';
 
@@ -13,19 +13,16 @@ export const inRun = <Size>({ short, full }: { short: Size; full: Size }): Size 
  */
 export function openPromise(ping: () => Promise<unknown>): { expectWithin(promisedMs: number, tookMs?: number): Promise<void> } {
   const start = performance.now();
-  let [isOver, slowestMs] = [!isFull, 0];
-  const pinging = (async () => {
-    while (!isOver) {
-      const sent = performance.now();
-      await ping();
-      slowestMs = Math.max(slowestMs, performance.now() - sent);
-      await sleep(20);
-    }
-  })();
+  let slowestMs = 0;
+  const measure = async () => {
+    const sent = performance.now();
+    await ping();
+    slowestMs = Math.max(slowestMs, performance.now() - sent);
+  };
+  const end = isFull ? repeatUntilEnded(measure) : undefined;
   return {
     async expectWithin(promisedMs, tookMs = performance.now() - start) {
-      isOver = true;
-      await pinging;
+      await end?.();
       if (isFull) expect(tookMs).toBeLessThan(promisedMs + 3 * slowestMs);
     },
   };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from '../support/sign-ins.ts';
 import { openSlowConnections } from '../support/slow-connections.ts';
-import { freePort, sleep, waitUntil } from '../support/waiting.ts';
+import { freePort, repeatUntilEnded, waitUntil } from '../support/waiting.ts';
 import { inRun } from './full-run.ts';
 
 let stage: Stage;
@@ -48,7 +48,6 @@ test('a rolling restart of three instances under load fails no request', { timeo
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
   const settings = (i: number) => ({ PORT: String(ports[i]), PUBLIC_URL: 'http://localhost:1' });
   const instances: (Service | null)[] = await Promise.all(ports.map((_, i) => stage.start(settings(i))));
-  let ended = false;
   const failures: unknown[] = [];
   let sent = 0;
   const inFlight = new Map<Service, number>();
@@ -61,19 +60,16 @@ test('a rolling restart of three instances under load fails no request', { timeo
     }
   };
   // Like a load balancer: a new connection for each request, to a running instance; an instance is removed before it stops.
-  const load = Array.from({ length: 4 }, async () => {
-    for (let n = 0; !ended; n++) {
-      const service = instances.filter((instance) => instance !== null)[n % 2];
-      sent++;
-      inFlight.set(service, (inFlight.get(service) ?? 0) + 1);
-      await sendThrice(service).then(
-        (status) => status < 500 || failures.push(`${step}: ${status}`),
-        (error) => failures.push(`${step}: ${error.message}`),
-      );
-      inFlight.set(service, (inFlight.get(service) ?? 0) - 1);
-      await sleep(15);
-    }
-  });
+  const send = async () => {
+    const service = instances.filter((instance) => instance !== null)[sent++ % 2];
+    inFlight.set(service, (inFlight.get(service) ?? 0) + 1);
+    await sendThrice(service).then(
+      (status) => status < 500 || failures.push(`${step}: ${status}`),
+      (error) => failures.push(`${step}: ${error.message}`),
+    );
+    inFlight.set(service, (inFlight.get(service) ?? 0) - 1);
+  };
+  const load = Array.from({ length: 4 }, () => repeatUntilEnded(send));
   for (let i = 0; i < ports.length; i++) {
     const leaving = instances[i] as Service;
     instances[i] = null;
@@ -85,8 +81,7 @@ test('a rolling restart of three instances under load fails no request', { timeo
     step = `${ports[i]} is back`;
   }
   await waitUntil('enough requests were sent', 60_000, () => sent > 200);
-  ended = true;
-  await Promise.all(load);
+  await Promise.all(load.map((end) => end()));
   expect(failures).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addWebsite, freshAddress, openLink, tokenOf } from '../support/sign-ins.ts';
-import { sleep, waitUntil } from '../support/waiting.ts';
+import { beginAtRate, waitUntil } from '../support/waiting.ts';
 import { waitWithin } from './full-run.ts';
 import { promotionOf } from './patroni.ts';
 import { hasTopology, startTopology, type Topology, type TopologyClient } from './topology.ts';
@@ -26,23 +26,13 @@ describe.skipIf(!hasTopology)('four instances with two workers each on PostgreSQ
     const [standby] = cluster.members.filter((member) => member !== leader);
     const acknowledged: { email: string; client: TopologyClient; at: number }[] = [];
     const statuses = new Map<number, number>();
-    let over = false;
-    const inProgress = new Set<Promise<void>>();
     const signIn = async () => {
       const [email, client] = [freshAddress(), topology.client()];
       const { status } = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (status === 200) acknowledged.push({ email, client, at: performance.now() });
     };
-    const load = (async () => {
-      for (let next = performance.now(); !over; next += 1000 / RATE) {
-        await sleep(Math.max(0, next - performance.now()));
-        const sent = signIn().finally(() => inProgress.delete(sent));
-        inProgress.add(sent);
-        // A machine that is too busy for the rate must not collect requests.
-        while (inProgress.size > 4 * RATE) await Promise.race(inProgress);
-      }
-    })();
+    const end = beginAtRate(RATE, signIn);
     await waitUntil('sign-ins succeed', 60_000, () => acknowledged.length > 2 * RATE);
     await leader.kill();
     const before = acknowledged.length;
@@ -55,9 +45,7 @@ describe.skipIf(!hasTopology)('four instances with two workers each on PostgreSQ
       () => acknowledged.some(({ at }) => at > promoted),
     );
     await waitUntil('many sign-ins succeed', 60_000, () => acknowledged.length > before + 2 * RATE);
-    over = true;
-    await load;
-    await Promise.all(inProgress);
+    await end();
 
     // 502 and 503 are also what HAProxy answers while no instance is ready.
     expect([...statuses.keys()].filter((status) => ![200, 502, 503, 504].includes(status))).toEqual([]);

@@ -1,23 +1,66 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
+/** Between two checks of a condition: short at first, since most conditions hold soon, in ms. */
+const INTERVALS = [5, 10, 20, 50];
+
 /**
- * Waits until a condition holds, checking every 50 ms.
+ * Waits until a condition holds, checking it every few ms.
  * @param what the condition, for the error
  * @param check returns true, or what is still missing
  * @throws Error with what was missing after `timeoutMs`
  */
 export async function waitUntil(what: string, timeoutMs: number, check: () => Promise<boolean | string> | boolean | string): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
+  const end = performance.now() + timeoutMs;
+  for (let checks = 0; ; checks++) {
     const state = await check();
     if (state === true) return;
-    if (Date.now() > end) throw new Error(`Timed out after ${timeoutMs} ms: ${what}${state ? ` (${state})` : ''}`);
-    await sleep(50);
+    if (performance.now() > end) throw new Error(`Timed out after ${timeoutMs} ms: ${what}${state ? ` (${state})` : ''}`);
+    await pause(INTERVALS[Math.min(checks, INTERVALS.length - 1)]);
   }
 }
 
-export function sleep(milliseconds: number): Promise<void> {
+/** Between two turns of what is repeated, in ms. */
+const TURN_MS = 20;
+
+/** Repeats an action, one turn after another, as a client that keeps sending requests. @returns a function that ends it after its last turn */
+export function repeatUntilEnded(action: () => Promise<unknown>): () => Promise<void> {
+  let isOver = false;
+  const turns = (async () => {
+    while (!isOver) {
+      await action();
+      await pause(TURN_MS);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await turns;
+  };
+}
+
+/**
+ * Begins an action at a steady rate, whether or not earlier ones are finished; at most those of four seconds are under way.
+ * @returns a function that ends it once all are finished
+ */
+export function beginAtRate(perSecond: number, action: () => Promise<unknown>): () => Promise<void> {
+  let isOver = false;
+  const underWay = new Set<Promise<unknown>>();
+  const beginning = (async () => {
+    for (let next = performance.now(); !isOver; next += 1000 / perSecond) {
+      await pause(Math.max(0, next - performance.now()));
+      const begun: Promise<unknown> = action().finally(() => underWay.delete(begun));
+      underWay.add(begun);
+      while (underWay.size > 4 * perSecond) await Promise.race(underWay);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await beginning;
+    await Promise.all(underWay);
+  };
+}
+
+function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
