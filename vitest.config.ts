@@ -112,7 +112,13 @@ export default defineConfig({
         },
       },
       {
-        test: { name: 'audits', include: ['test/nightly/audits.test.ts'], globalSetup: 'test/support/postgres.ts', ...limits },
+        test: {
+          name: 'audits',
+          include: ['test/nightly/audits/*.test.ts'],
+          globalSetup: 'test/support/postgres.ts',
+          ...limits,
+          maxWorkers: 2,
+        },
       },
       {
         test: { name: 'screenshots', include: ['test/browser/*.shots.ts'], globalSetup: 'test/support/postgres.ts', hookTimeout: 90_000 },

@@ -15,6 +15,12 @@ const IMAGE = 'test/integrations/deployment/image.test.ts';
 const parts = [
   { name: 'conformance', run: script('test:conformance'), changes: /^(?:mcp|server\/mcp|test\/api\/mcp)\// },
   {
+    name: 'audits',
+    run: script('test:audits'),
+    folder: 'test/nightly/audits',
+    changes: /^(?:web|server\/(?:languages|pages|sign-in-pages)|test\/nightly\/audits)\//,
+  },
+  {
     name: 'templates',
     run: script('test:templates'),
     folder: 'test/integrations/templates',

@@ -1,0 +1,3 @@
+import { auditStops } from './audit.ts';
+
+auditStops(({ who }) => who === 'visitor' || who === 'returning');

@@ -1,0 +1,3 @@
+import { auditStops } from './audit.ts';
+
+auditStops(({ name }) => name.startsWith('website-'));
