@@ -27,7 +27,7 @@ export default defineConfig({
           // The import rules and manifests belong to `npm run check`, which runs this project.
           include: [
             '{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}',
-            'test/{import-rules,manifests,waiting-rules,nightly/mutations}.test.ts',
+            'test/{import-rules,manifests,test-rules,nightly/mutations}.test.ts',
           ],
           globalSetup: 'templates/derive.mjs',
           testTimeout: 30_000,

@@ -1,3 +1,4 @@
+// A stage of its own: it empties the limits, and has a password of its own.
 import type { Page, Route } from 'playwright';
 import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// A stage of its own: its service and browser speak the Email Verification Protocol.
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchVerifyingBrowser } from '../support/browser.ts';

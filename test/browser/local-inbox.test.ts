@@ -1,10 +1,12 @@
+// A stage of its own: without SMTP_URL, emails stay in the built-in inbox.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freshAddress, freshDomain } from '../support/sign-ins.ts';
+import { openContext } from '../support/browser.ts';
+import { requestEmail as askService, freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+import { openSinks } from './sinks.ts';
 
 let scene: Scene;
 beforeAll(async () => {
-  // Without SMTP_URL, emails stay in the built-in inbox.
   scene = await openScene({ SMTP_URL: '' });
 });
 afterAll(() => scene.close());
@@ -39,4 +41,15 @@ test('step 2 leads to the inbox', async () => {
   const opened = page.context().waitForEvent('page');
   await link.click();
   await (await opened).getByText(email).first().waitFor();
+});
+
+test('the inbox shows a new email without a reload, and turns no text into markup or scripts', async () => {
+  // Not a browser of the scene, which reports each violation as a fault.
+  const page = await (await openContext()).newPage();
+  await page.goto(`${scene.service.url}/dev/inbox`);
+  await page.getByText('Live', { exact: true }).waitFor();
+  const email = freshAddress();
+  await askService(scene.service.client(), email);
+  await page.getByRole('navigation', { name: 'Messages' }).getByText(email).waitFor();
+  expect(await openSinks(page)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+// A stage of its own: its services have origins of their own.
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openHttpsProxy } from '../integrations/clients/https-proxy.ts';

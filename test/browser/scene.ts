@@ -26,7 +26,7 @@ export type Scene = {
 /** Returns a scene on the service that the files of the worker share, with its name server; call it at the top of a file. */
 export async function useScene(): Promise<Scene & { names: NameServer }> {
   const { stage, service, names } = await useService();
-  const scene = await sceneOf(stage, service);
+  const scene = await openSceneOn(stage, service);
   afterAll(scene.close);
   return { ...scene, names };
 }
@@ -34,7 +34,7 @@ export async function useScene(): Promise<Scene & { names: NameServer }> {
 /** Opens a scene on a service of its own. */
 export async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
   const stage = await openStage();
-  const scene = await sceneOf(stage, await stage.start(settings));
+  const scene = await openSceneOn(stage, await stage.start(settings));
   return {
     ...scene,
     async close() {
@@ -43,7 +43,8 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
   };
 }
 
-async function sceneOf(stage: Stage, service: Service): Promise<Scene> {
+/** Opens a scene on a running service, which `close` leaves running. */
+export async function openSceneOn(stage: Stage, service: Service): Promise<Scene> {
   const shop = await openTestWebsite(service.url);
   const contexts: BrowserContext[] = [];
   const faults: string[] = [];

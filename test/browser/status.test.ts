@@ -1,3 +1,4 @@
+// A stage of its own: it deletes all probes, and its mail server fails.
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { waitUntil } from '../support/waiting.ts';

@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { production } from '../support/harness.ts';
+import { afterAll, expect, test } from 'vitest';
+import { useProduction } from '../support/harness.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';
-import { openScene, type Scene, signIn } from './scene.ts';
+import { openSceneOn, signIn } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene(production);
-});
-afterAll(() => scene.close());
+const { stage, service } = await useProduction();
+const scene = await openSceneOn(stage, service);
+afterAll(scene.close);
 
 const rows = (page: Page) => page.getByRole('listitem').filter({ has: page.getByText(/sign-ins?:/) });
 

@@ -1,3 +1,4 @@
+// A stage of its own: its instances stop and start, and its export reads the whole log.
 import { execFileSync } from 'node:child_process';
 import { createReadStream, openSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';

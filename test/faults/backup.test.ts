@@ -1,3 +1,4 @@
+// A stage of its own: it restores into an empty database.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A stage of its own: its PostgreSQL changes addresses.
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A stage of its own: its PostgreSQL is killed and frozen.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { type Cluster, createCluster } from '../support/postgres.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: its instances drain and end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// A stage of its own: its primary is replaced by a standby.
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openHome } from '../cli/command.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: its instances start at once and are replaced.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from '../support/sign-ins.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: it counts the connections of its service.
 import { expect, test } from 'vitest';
 import { openStage } from '../support/harness.ts';
 import { waitUntil } from '../support/waiting.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: its mail servers fail.
 import { describe, expect, type TestContext, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { openMailbox } from '../support/mailbox.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: its PostgreSQL is killed.
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callTool, generations, type McpClient } from '../api/mcp/clients.ts';

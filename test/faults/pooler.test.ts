@@ -1,3 +1,4 @@
+// A stage of its own: its PostgreSQL is behind PgBouncer.
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { detectPooling } from '../../server/db/examine.ts';
 import { type Home, openHome } from '../cli/command.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: it has two instances, and sees each 503.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Client, HttpResponse } from '../support/client.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: its instances have keys of their own.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';

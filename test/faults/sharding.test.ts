@@ -1,3 +1,4 @@
+// A stage of its own: it has two services with databases of their own.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client } from '../support/client.ts';

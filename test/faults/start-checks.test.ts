@@ -1,3 +1,4 @@
+// A stage of its own: its instances refuse to start.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// A stage of its own: its PostgreSQL is killed.
 import { describe, expect, type TestContext, test } from 'vitest';
 import { openStage, type Service } from '../support/harness.ts';
 import { createCluster } from '../support/postgres.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: it counts the open uploads of its service.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';

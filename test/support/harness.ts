@@ -65,15 +65,15 @@ const shared: { setting?: Promise<{ stage: Stage; names: NameServer }>; local?: 
  * `stage.start` starts besides ends with the file.
  */
 export async function useService(): Promise<Shared> {
-  const { stage, names } = await useSetting();
-  shared.local ??= startShared(stage, names);
+  const { stage, names, start } = await useSetting();
+  shared.local ??= start();
   return { stage, names, service: await shared.local };
 }
 
 /** As `useService`, in production mode, with its limits: each client has a network address of its own. */
 export async function useProduction(): Promise<Shared> {
-  const { stage, names } = await useSetting();
-  shared.production ??= startShared(stage, names, { ...production, TRUST_PROXY: '1' });
+  const { stage, names, start } = await useSetting();
+  shared.production ??= start({ ...production, TRUST_PROXY: '1' });
   const service = await shared.production;
   return { stage, names, service: { ...service, client: (address = freshNetworkAddress()) => service.client(address) } };
 }
@@ -81,9 +81,12 @@ export async function useProduction(): Promise<Shared> {
 /** Returns an IPv4 address that no other test uses. */
 export const freshNetworkAddress = () => `${randomInt(11, 127)}.${[...randomBytes(3)].join('.')}`;
 
+/** Returns the shared database, mail server and name server, and a function that starts a shared service on them. */
 async function useSetting() {
   shared.setting ??= openSetting();
   const { stage, names } = await shared.setting;
+  const start = (settings = {}) =>
+    stage.start({ DNS_SERVERS: names.address, ...settings }, { args: [...endsWithParent, ...program], withStdin: true });
   const started: Service[] = [];
   const ofFile: Stage = {
     ...stage,
@@ -98,7 +101,7 @@ async function useSetting() {
     },
   };
   afterAll(ofFile.close);
-  return { stage: ofFile, names };
+  return { stage: ofFile, names, start };
 }
 
 async function openSetting() {
@@ -106,9 +109,6 @@ async function openSetting() {
   process.once('exit', () => rmSync(stage.dataDir, { recursive: true, force: true }));
   return { stage, names };
 }
-
-const startShared = (stage: Stage, names: NameServer, settings = {}) =>
-  stage.start({ DNS_SERVERS: names.address, ...settings }, { args: [...endsWithParent, ...program], withStdin: true });
 
 /** Arguments of Node.js for a process that ends with its parent, however that ends. */
 const endsWithParent = ['--import=data:text/javascript,process.stdin.resume().on("end",()=>process.exit())'];

@@ -1,3 +1,4 @@
+// A stage of its own: its services start as compose.yaml says.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client } from '../../support/client.ts';
 import { openStage, type Service, type Stage } from '../../support/harness.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: its service runs behind the proxies of Debian.
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A stage of its own: its service starts as the chart says.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// A stage of its own: its service is in a container.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';

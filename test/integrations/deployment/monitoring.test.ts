@@ -1,3 +1,4 @@
+// A stage of its own: it reads the metrics of one service.
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

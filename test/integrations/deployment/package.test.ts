@@ -1,3 +1,4 @@
+// A stage of its own: its service is the installed package.
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A stage of its own: its service has the port of the README.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// A stage of its own: its websites run outside of the worker.
 import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

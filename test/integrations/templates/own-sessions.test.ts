@@ -1,3 +1,4 @@
+// A stage of its own: its websites run outside of the worker.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../../support/harness.ts';
 import { freshAddress, openLink, requestEmail } from '../../support/sign-ins.ts';

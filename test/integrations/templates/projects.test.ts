@@ -1,3 +1,4 @@
+// A stage of its own: its websites run outside of the worker.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
