@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { HttpResponse } from '../support/client.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { useProduction } from '../support/harness.ts';
 import { signInDeveloper } from '../support/sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start(production);
-});
-afterAll(() => stage.close());
+const { stage, service } = await useProduction();
 
 const MANY = 'a&'.repeat(7_900);
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };

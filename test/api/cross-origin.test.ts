@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Service, useProduction, useService } from '../support/harness.ts';
 import { type Developer, signInDeveloper } from '../support/sign-ins.ts';
 
 const INSPECTOR = 'https://inspector.example';
@@ -8,21 +8,14 @@ const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const status = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'get_status', arguments: {} } };
 const registration = { redirect_uris: [`${INSPECTOR}/callback`], token_endpoint_auth_method: 'none' };
 
-let stage: Stage;
-let local: Service;
+const { stage, service: local } = await useService();
+const { service: open } = await useProduction();
 let listed: Service;
-let open: Service;
 let developer: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  local = await stage.start();
-  [listed, open] = await Promise.all([
-    stage.start({ MCP_ORIGINS: `${INSPECTOR}, http://localhost:6274` }),
-    stage.start({ ...production, PUBLIC_URL: local.url }),
-  ]);
+  listed = await stage.start({ MCP_ORIGINS: `${INSPECTOR}, http://localhost:6274` });
   developer = await signInDeveloper(stage, local);
 });
-afterAll(() => stage.close());
 
 const preflight = (
   service: Service,
@@ -129,7 +122,7 @@ test('a session cookie does not authenticate a request of any page at /mcp, and 
   const Cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   for (const [service, origin] of [
     [open, INSPECTOR],
-    [open, local.url],
+    [open, open.url],
     [listed, INSPECTOR],
     [local, local.url],
   ] as const) {

@@ -1,18 +1,13 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pages } from '../../contract/pages.ts';
 import { type Route, routes } from '../../contract/routes.ts';
 import type { HttpResponse } from '../support/client.ts';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  // Only without SMTP_URL is there an inbox.
-  service = await stage.start({ SMTP_URL: '' });
-});
-afterAll(() => stage.close());
+const { stage } = await useService();
+// Only without SMTP_URL is there an inbox.
+const service = await stage.start({ SMTP_URL: '' });
 
 type Headers = Record<string, string | string[] | undefined>;
 

@@ -1,28 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { describe, expect, test } from 'vitest';
+import { freshNetworkAddress, useProduction, useService } from '../support/harness.ts';
 import { expectOauthError, postForm } from '../support/oidc-driver.ts';
 
 const REDIRECT = 'https://program.example/callback';
 
-let stage: Stage;
-/** Production mode, whose limits a test reaches. */
-let service: Service;
-let local: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start(production);
-  local = await stage.start();
-});
-afterAll(() => stage.close());
+const { service: local } = await useService();
+/** Its limits are those that a test reaches. */
+const { service: limited } = await useProduction();
 
 describe('dynamic registration', () => {
   test('is limited per network', async () => {
-    const register = () => service.client().post('/oauth/register', { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' });
+    const network = freshNetworkAddress();
+    const register = () =>
+      limited.client(network).post('/oauth/register', { redirect_uris: [REDIRECT], token_endpoint_auth_method: 'none' });
     const statuses: number[] = [];
     for (let n = 0; n < 100 && !statuses.includes(429); n++) statuses.push((await register()).status);
     expect(statuses).toContain(429);
-    const limited = await register();
-    expect([limited.status, Number(limited.headers['retry-after']) > 0]).toEqual([429, true]);
+    const refused = await register();
+    expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true]);
   });
 
   test.each([

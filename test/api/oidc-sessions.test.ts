@@ -1,26 +1,21 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Client } from '../support/client.ts';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Service, useService } from '../support/harness.ts';
 import { answerOf, begin, exchangeCode, postForm, REDIRECT, signIn } from '../support/oidc-client.ts';
 import { bootOf } from '../support/oidc-driver.ts';
-import { type Developer, freshAddress, signInDeveloper } from '../support/sign-ins.ts';
-import { freePort, waitUntil } from '../support/waiting.ts';
+import { type Developer, freshAddress, freshDomain, signInDeveloper } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let other: Service;
 let developer: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  const PORT = String(await freePort());
-  service = await stage.start({ PORT });
   other = await stage.start({ PUBLIC_URL: service.url });
   developer = await signInDeveloper(stage, service);
 });
-afterAll(() => stage.close());
 
 const OFFLINE = { scope: 'openid email offline_access', parameters: { prompt: 'consent' } };
 
@@ -93,7 +88,7 @@ test('a deactivated application stops at once, and what it had stays ended after
 });
 
 test('a website is a client as long as it is registered, and what it had stays ended after it is registered again', async () => {
-  const domain = `shop-${Date.now()}.example`;
+  const domain = freshDomain();
   const website = (await developer.client.post('/api/websites', { domain })).json;
   const clientId = `https://${domain}`;
   const request = { clientId, redirectUri: `${clientId}/any/path?x=1` };

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/routes.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { useProduction } from '../support/harness.ts';
 import {
   addApplication,
   authorizationRequest,
@@ -20,20 +20,16 @@ import { waitUntil } from '../support/waiting.ts';
 
 type Event = Output<'websiteEvents'>['events'][number];
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useProduction();
 let owner: Developer;
 let website: { id: string; domain: string };
 let application: OidcClient & { id: string };
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start(production);
   owner = await signInDeveloper(stage, service);
   website = (await owner.client.post('/api/websites', { domain: freshDomain() })).json;
   await stage.query('update websites set proven_at = now() where id = $1', [website.id]);
   application = await addApplication(owner);
 });
-afterAll(() => stage.close());
 
 /** Waits until the events of a website or an application end with these kinds. */
 async function eventsOf(subject: string, ...kinds: string[]): Promise<Event[]> {
