@@ -1,3 +1,4 @@
+// A stage of its own: the dialogue registers shop.example, which other files use.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { openStage, type Service, type Stage } from '../../support/harness.ts';
 import { freshAddress, requestEmail } from '../../support/sign-ins.ts';
 import { freePort, waitUntil } from '../../support/waiting.ts';
 import { type McpClient, succeeding } from './clients.ts';
-import { startIn, stdioGenerations } from './stdio.ts';
+import { connectHere, startIn } from './stdio.ts';
 
 /** The app before, and the changes that the assistant makes besides the given files. */
 const BEFORE = expressApp('require');
@@ -30,7 +31,7 @@ beforeAll(async () => {
   // Emails stay in the built-in inbox, as with `npm start`.
   service = await stage.start({ SMTP_URL: '' });
   home = await openHome(service.url);
-  client = await stdioGenerations['client 2.x'](startIn(home));
+  client = await connectHere(startIn(home));
 });
 afterAll(async () => {
   await client?.close();

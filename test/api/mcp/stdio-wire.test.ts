@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { type Home, openHome } from '../../cli/command.ts';
 import { type FakeService, openFakeService } from '../../cli/fake-service.ts';
 import { waitUntil } from '../../support/waiting.ts';
-import { closeRaw, openRaw, request, startIn, toolCall } from './stdio.ts';
+import { closeRaw, openRaw, openRawHere, request, startIn, toolCall } from './stdio.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 const newHome = async (host = 'http://127.0.0.1:1'): Promise<Home> => {
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 test('returns an error for an invalid message and processes the next one', async () => {
-  const raw = await openRaw(startIn(await newHome()));
+  const raw = await openRawHere(startIn(await newHome()));
   await raw.response(0);
   const lines = [
     'garbage',
@@ -50,7 +50,7 @@ test('returns an error for an invalid message and processes the next one', async
 });
 
 test('accepts lines in pieces, several at once and with CRLF, and rejects lines that are too long', async () => {
-  const raw = await openRaw(startIn(await newHome()));
+  const raw = await openRawHere(startIn(await newHome()));
   await raw.response(0);
   raw.send(`${request(1, 'ping')}\r\n${request(2, 'ping')}\n${'x'.repeat(9 * 1024 * 1024)}`);
   raw.send(request(3, 'ping'));
@@ -60,7 +60,7 @@ test('accepts lines in pieces, several at once and with CRLF, and rejects lines 
   ]);
 });
 
-test.each([[[]], [['--verbose']], [['--json', '--verbose']]])('writes only JSON-RPC to stdout with %j, even after errors', async (args) => {
+test.each([[[]], [['--json', '--verbose']]])('writes only JSON-RPC to stdout with %j, even after errors', async (args) => {
   const server = await newServer((_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"odd":true}'));
   // Warnings of Node.js and of packages.
   const env = { EMAILAUTH_HOST: server.url, NODE_OPTIONS: '--trace-warnings --pending-deprecation' };
@@ -81,9 +81,8 @@ test.each([[[]], [['--verbose']], [['--json', '--verbose']]])('writes only JSON-
 });
 
 test('writes errors at the start to stderr, even with --json', async () => {
-  const raw = await openRaw(startIn(await newHome('ftp://nowhere'), ['--json']));
-  expect(await raw.exited).toEqual([3, null]);
-  expect([raw.messages(), raw.stderr()]).toEqual([[], expect.stringContaining('EMAILAUTH_HOST is not the address of a service')]);
+  const { exitCode, stdout, stderr } = await (await newHome('ftp://nowhere')).run(['mcp', '--json']);
+  expect([exitCode, stdout, stderr]).toEqual([3, '', expect.stringContaining('EMAILAUTH_HOST is not the address of a service')]);
 });
 
 test('completes pending requests and exits when stdin ends', async () => {
@@ -93,7 +92,7 @@ test('completes pending requests and exits when stdin ends', async () => {
       response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":"Sign in.","code":"sign_in_needed","hint":""}'),
     );
   });
-  const raw = await openRaw(startIn(await newHome(server.url)));
+  const raw = await openRawHere(startIn(await newHome(server.url)));
   raw.send(toolCall(1, 'list_sites'));
   await waitUntil('the call is under way', 30_000, () => waiting.length > 0);
   raw.leave();

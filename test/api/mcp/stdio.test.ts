@@ -1,28 +1,21 @@
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { connect as connectTcp, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { type Home, openHome } from '../../cli/command.ts';
 import { openMailedLink, redirectOf, signInHome } from '../../cli/sign-in.ts';
-import { type NameServer, openNameServer } from '../../support/dns.ts';
-import { openStage, type Service, type Stage } from '../../support/harness.ts';
+import { useService } from '../../support/harness.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper } from '../../support/sign-ins.ts';
+import { freePort } from '../../support/waiting.ts';
 import { callTool, type McpClient } from './clients.ts';
 import { exampleFor, type Scene } from './examples.ts';
-import { type Start, startIn, stdioGenerations } from './stdio.ts';
+import { connectHere, startIn, stdioGenerations } from './stdio.ts';
 
-let stage: Stage;
-let service: Service;
-let names: NameServer;
+const { stage, service, names } = await useService();
 let owner: Developer;
 beforeAll(async () => {
-  names = await openNameServer();
-  stage = await openStage();
-  service = await stage.start();
   owner = await signInDeveloper(stage, service);
-});
-afterAll(async () => {
-  await stage.close();
-  await names.close();
 });
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -34,40 +27,47 @@ async function newHome(host = service.url): Promise<Home> {
   open.push(home);
   return home;
 }
-async function connect(start: Start, generation: keyof typeof stdioGenerations = 'client 2.x'): Promise<McpClient> {
-  const client = await stdioGenerations[generation](start);
+async function connect(...start: Parameters<typeof connectHere>): Promise<McpClient> {
+  const client = await connectHere(...start);
   open.push(client);
   return client;
 }
 const tryCode = (client: McpClient, loginId: unknown, code: string) => callTool(client, 'complete_login', { loginId, code });
 
-describe.each(Object.keys(stdioGenerations) as (keyof typeof stdioGenerations)[])('%s', (generation) => {
-  test('lists and calls every tool, signed in by the code of an email', async () => {
-    const client = await connect(startIn(await newHome(), [], { DNS_SERVERS: names.address }), generation);
-    const { tools } = await client.listTools();
-    const scene: Scene = { stage, service, owner, calls: new Map() };
-    // Tools that need an account come after the sign-in.
-    const first = ['start_login', 'complete_login'];
-    const order = [...first, ...tools.map(({ name }) => name).filter((name) => !first.includes(name))];
-    for (const name of order) {
-      const input = await exampleFor(name, scene);
-      const { failed, response } = await callTool(client, name, input);
-      expect([name, failed]).toEqual([name, null]);
-      scene.calls.set(name, { input, response });
-    }
-    expect(tools).toHaveLength(scene.calls.size);
-    expect(scene.calls.get('get_status')?.response).toMatchObject({ authenticated: true, email: owner.email });
-  });
+test('every tool can be called, signed in by the code of an email', async () => {
+  const client = await connect(startIn(await newHome(), [], { DNS_SERVERS: names.address }));
+  const { tools } = await client.listTools();
+  const scene: Scene = { stage, service, owner, calls: new Map() };
+  // Tools that need an account come after the sign-in.
+  const first = ['start_login', 'complete_login'];
+  const order = [...first, ...tools.map(({ name }) => name).filter((name) => !first.includes(name))];
+  for (const name of order) {
+    const input = await exampleFor(name, scene);
+    const { failed, response } = await callTool(client, name, input);
+    expect([name, failed]).toEqual([name, null]);
+    scene.calls.set(name, { input, response });
+  }
+  expect(tools).toHaveLength(scene.calls.size);
+  expect(scene.calls.get('get_status')?.response).toMatchObject({ authenticated: true, email: owner.email });
+});
 
-  test('reads the resources and gets the prompts', async () => {
-    const client = await connect(startIn(await newHome()), generation);
+test.each(Object.keys(stdioGenerations) as (keyof typeof stdioGenerations)[])(
+  '%s starts the command, signs in, lists the tools, reads the resources and gets the prompts',
+  async (generation) => {
+    const client = await stdioGenerations[generation](startIn(await newHome()));
+    open.push(client);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['start_login', 'list_sites']));
+    const email = freshAddress('dev');
+    const { loginId } = (await callTool(client, 'start_login', { email })).response;
+    expect((await tryCode(client, loginId, (await stage.mailbox.waitFor(email)).code)).response).toEqual({ email });
+    expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: true, email });
     for (const { uri } of (await client.listResources()).resources) {
       const { contents } = await client.readResource({ uri });
       expect([uri, contents[0]]).toEqual([uri, expect.objectContaining({ text: expect.stringMatching(/\S/) })]);
     }
     expect((await client.listPrompts()).prompts.length).toBeGreaterThan(0);
-  });
-});
+  },
+);
 
 test('a sign-in by an assistant also signs the command line in', async () => {
   const home = await newHome();
@@ -171,11 +171,10 @@ test('a login, a logout and the end of the session in another terminal take effe
   expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: false });
   const email = await signInHome(home, stage);
   expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: true, email });
-  await stage.query('delete from sessions');
+  await stage.query('delete from sessions where user_id = (select id from users where email = $1)', [email]);
   const ended = await callTool(client, 'list_sites');
   expect(ended.failed).toMatch(/has ended\. Call start_login/);
   expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: false });
-  owner = await signInDeveloper(stage, service);
 });
 
 test('EMAILAUTH_TOKEN takes precedence: a test key cannot change anything, and an invalid key must be corrected', async () => {
@@ -203,14 +202,16 @@ test('--read-only omits tools that change data and refers to the command', async
 });
 
 test('explains how to start a service that is down, and works once it is up', async () => {
-  const away = await stage.start();
-  await away.stop();
-  const client = await connect(startIn(await newHome(away.url)));
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const client = await connect(startIn(await newHome(url)));
   const { failed } = await callTool(client, 'get_status');
   expect(failed).toMatch(/cannot be reached\. .*`emailauth start`.*--host/);
   expect((await callTool(client, 'start_login', { email: freshAddress() })).failed).toContain('cannot be reached');
-  await stage.start({ PORT: String(away.port) });
-  expect((await callTool(client, 'get_status')).response).toMatchObject({ host: away.url });
+  const proxy = createServer((socket) => void socket.pipe(connectTcp(service.port, '127.0.0.1')).pipe(socket)).listen(port, 'localhost');
+  open.unshift({ close: async () => proxy.close() });
+  await once(proxy, 'listening');
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ host: url });
 });
 
 test('--host and --profile select the sign-in', async () => {
