@@ -14,14 +14,20 @@ export type Generation = keyof typeof generations;
 
 /** The official clients: for the protocol of 2026-07-28, for the previous protocol in the same package, and the older package. */
 export const generations = {
-  'client 2.x': (url: string, token?: string) => connectModern(url, token, { pin: '2026-07-28' }),
+  'client 2.x': (url: string, token?: string, networkAddress?: string) => connectModern(url, token, { pin: '2026-07-28' }, networkAddress),
   'client 2.x, older protocol': (url: string, token?: string) => connectModern(url, token, 'legacy'),
   'sdk 1.x': connectOlder,
 };
 
-async function connectModern(url: string, token: string | undefined, mode: 'legacy' | { pin: string }): Promise<McpClient> {
+async function connectModern(
+  url: string,
+  token: string | undefined,
+  mode: 'legacy' | { pin: string },
+  networkAddress?: string,
+): Promise<McpClient> {
+  const headers = { ...bearer(token), ...(networkAddress && { 'X-Forwarded-For': networkAddress }) };
   const client = new Modern(self, { versionNegotiation: { mode } });
-  await client.connect(new ModernTransport(new URL('/mcp', url), { requestInit: { headers: bearer(token) } }));
+  await client.connect(new ModernTransport(new URL('/mcp', url), { requestInit: { headers } }));
   return client;
 }
 

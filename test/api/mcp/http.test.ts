@@ -1,27 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../../support/dns.ts';
-import { openStage, type Service, type Stage } from '../../support/harness.ts';
+import { useProduction, useService } from '../../support/harness.ts';
 import { type Developer, signInDeveloper } from '../../support/sign-ins.ts';
 import { callTool, type Generation, generations, type McpClient } from './clients.ts';
 import { exampleFor, type Scene } from './examples.ts';
 
-let stage: Stage;
-let service: Service;
-let other: Service;
-let names: NameServer;
+const { stage, service } = await useService();
+const { service: other } = await useProduction();
 let owner: Developer;
 let token: string;
 beforeAll(async () => {
-  names = await openNameServer();
-  stage = await openStage();
-  [service, other] = await Promise.all([stage.start({ DNS_SERVERS: names.address }), stage.start({ DNS_SERVERS: names.address })]);
   owner = await signInDeveloper(stage, service);
   // The tools for keys and devices need the sign-in of a person.
   token = owner.client.cookies.get('sid') as string;
-});
-afterAll(async () => {
-  await stage.close();
-  await names.close();
 });
 
 describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {

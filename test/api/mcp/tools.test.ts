@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { frameworkOf } from '../../../templates/catalog.ts';
-import { openStage, production, type Service, type Stage } from '../../support/harness.ts';
+import { freshNetworkAddress, type Service, useProduction, useService } from '../../support/harness.ts';
 import { type Developer, freshAddress, freshDomain, registerWebsite, signInDeveloper, visitorToken } from '../../support/sign-ins.ts';
 import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
+const { service: strict } = await useProduction();
 let owner: Developer;
 let other: Developer;
 /** Clients of the owner, without an account, and without an account in production. The client validates results by outputSchema. */
@@ -13,21 +13,17 @@ let mine: McpClient;
 let nobodys: McpClient;
 let inProduction: McpClient;
 const open = async (at: Service, developer?: Developer) => {
-  const client = await generations['client 2.x'](at.url, developer?.client.cookies.get('sid'));
+  const client = await generations['client 2.x'](at.url, developer?.client.cookies.get('sid'), freshNetworkAddress());
   await client.listTools();
   return client;
 };
 
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-  const strict = await stage.start(production);
   [owner, other] = await Promise.all([signInDeveloper(stage, service), signInDeveloper(stage, service)]);
   [mine, nobodys, inProduction] = await Promise.all([open(service, owner), open(service), open(strict)]);
 });
 afterAll(async () => {
   await Promise.all([mine, nobodys, inProduction].map((client) => client.close()));
-  await stage.close();
 });
 
 const addWebsite = async (developer: Developer): Promise<string> =>
@@ -246,13 +242,11 @@ test('search_docs finds a page that can be read, or reports that there is none',
 });
 
 describe('hostile input', () => {
-  const values = [
+  const forEveryField = ['a\u0000b.example', '\u202eexample.com', "'; drop table sites; --"];
+  const forEveryTool = [
     '\u0000',
-    'a\u0000b.example',
-    '\u202eexample.com',
     '__proto__',
     'constructor',
-    "'; drop table sites; --",
     '../../etc/passwd',
     `${'a'.repeat(20_000)}.example`,
     7,
@@ -264,16 +258,20 @@ describe('hostile input', () => {
   test('gets a message or a protocol error without internal details', async () => {
     const { tools } = await mine.listTools();
     for (const { name, inputSchema } of tools) {
-      for (const field of Object.keys(inputSchema.properties ?? {})) {
-        for (const value of values) {
-          const input = Object.fromEntries(
-            Object.keys(inputSchema.properties ?? {}).map((key) => [key, key === field ? value : 'shop.example']),
-          );
-          const said = await callTool(mine, name, input).then(({ failed, text }) => failed ?? text, String);
-          expect(said.length, `${name} ${field}`).toBeLessThan(20_000);
-          expect(said).not.toMatch(/\bat \S+ \(|node_modules|\/srv\/|\/tmp\/|select .* from|\.ts:|reference number|[\p{Cc}\p{Cf}](?<!\n)/u);
-        }
-      }
+      const fields = Object.keys(inputSchema.properties ?? {});
+      // The fields share the rules of the schemas: each gets texts that only its own rule can refuse, and a tool all others once.
+      const inputs = fields.flatMap((field, at) =>
+        [...forEveryField, ...forEveryTool.filter((_, n) => n % fields.length === at)].map((value): [string, object] => [
+          field,
+          Object.fromEntries(fields.map((key) => [key, key === field ? value : 'shop.example'])),
+        ]),
+      );
+      const call = async ([field, input]: (typeof inputs)[number]) => {
+        const said = await callTool(mine, name, { ...input }).then(({ failed, text }) => failed ?? text, String);
+        expect(said.length, `${name} ${field}`).toBeLessThan(20_000);
+        expect(said).not.toMatch(/\bat \S+ \(|node_modules|\/srv\/|\/tmp\/|select .* from|\.ts:|reference number|[\p{Cc}\p{Cf}](?<!\n)/u);
+      };
+      for (const input of inputs) await call(input);
     }
   });
 
