@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Client } from '../support/client.ts';
-import { type Service, useService } from '../support/harness.ts';
+import { useProduction, useService } from '../support/harness.ts';
 import {
   addApplication,
   authorizationRequest,
@@ -20,18 +20,20 @@ import { addWebsite, type Developer, freshAddress, signInDeveloper } from '../su
 
 // Two instances on one database: what one of them issues is used at the other one.
 const { stage, service } = await useService();
-let other: Service;
+const { service: other } = await useProduction();
 let developer: Developer;
 let shop: OidcClient;
 let app: OidcClient;
 let secretApp: OidcClient;
 let via: Client;
 beforeAll(async () => {
-  other = await stage.start({ PUBLIC_URL: service.url });
   developer = await signInDeveloper(stage, service);
   shop = websiteClient(await addWebsite(stage, service));
   app = await addApplication(developer);
   secretApp = await addApplication(developer, { authentication: 'secret' });
+});
+// Each with a network address of its own, since rejected requests are limited.
+beforeEach(() => {
   via = other.client();
 });
 
@@ -105,7 +107,7 @@ describe('PKCE', () => {
       expect(Object.fromEntries(callback?.searchParams ?? [])).toMatchObject({
         error: 'invalid_request',
         state: pkce.state,
-        iss: service.url,
+        iss: other.url,
       });
       expect(callback?.searchParams.has('code')).toBe(false);
     }
@@ -115,12 +117,12 @@ describe('PKCE', () => {
 describe('an authorization response', () => {
   test('names the issuer, so that a client of several providers notices a mix-up (RFC 9207)', async () => {
     const metadata = (await via.get('/.well-known/oauth-authorization-server')).json;
-    expect(metadata).toMatchObject({ issuer: service.url, authorization_response_iss_parameter_supported: true });
+    expect(metadata).toMatchObject({ issuer: other.url, authorization_response_iss_parameter_supported: true });
     const { callback, request } = await authorizeAt(stage, service, app);
     expect(callback.searchParams.getAll('iss')).toEqual([service.url]);
     expect(callback.searchParams.getAll('state')).toEqual([request.pkce.state]);
     const refused = await visit(via, (await authorizationRequest(app, { prompt: 'none' })).url);
-    expect(Object.fromEntries(refused.callback?.searchParams ?? [])).toMatchObject({ error: 'login_required', iss: service.url });
+    expect(Object.fromEntries(refused.callback?.searchParams ?? [])).toMatchObject({ error: 'login_required', iss: other.url });
   });
 
   test('goes to the client that asked, also when another request of the browser waits', async () => {

@@ -4,19 +4,16 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority } from '../support/certificates.ts';
-import { type NameServer, openNameServer } from '../support/dns.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { type Service, useProduction, useService } from '../support/harness.ts';
 import { addApplication, authorizationRequest, postForm, type Step, signInAt, visit } from '../support/oidc-driver.ts';
 import { type Developer, signInDeveloper } from '../support/sign-ins.ts';
 
 const REDIRECT = 'https://program.example/callback';
 
-let stage: Stage;
-let names: NameServer;
-/** Production mode: it connects only to public addresses. */
-let service: Service;
-/** Local mode: it reads documents of this machine too. */
-let local: Service;
+/** It connects only to public addresses. */
+const { stage, service, names } = await useProduction();
+/** It reads documents of this machine too. */
+const { service: local } = await useService();
 let developer: Developer;
 /** Connections to a port of the loopback that no request of the production service may reach. */
 let connections = 0;
@@ -31,21 +28,15 @@ let documents: string;
 let closeDocuments: () => Promise<void>;
 
 beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
   trap.listen(0, '127.0.0.1');
   await once(trap, 'listening');
   port = (trap.address() as AddressInfo).port;
-  service = await stage.start({ ...production, DNS_SERVERS: names.address });
-  local = await stage.start({ DNS_SERVERS: names.address });
   developer = await signInDeveloper(stage, service);
   await openDocuments();
 });
 afterAll(async () => {
   await closeDocuments?.();
   trap.close();
-  await names?.close();
-  await stage?.close();
 });
 
 async function openDocuments() {

@@ -5,24 +5,19 @@ import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, openAuthority } from '../support/certificates.ts';
 import type { Client, HttpResponse } from '../support/client.ts';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { freshNetworkAddress, useProduction, useService } from '../support/harness.ts';
 import { answerOf, begin, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from '../support/oidc-client.ts';
 import { bootOf } from '../support/oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 
-let stage: Stage;
-/** Two instances with one database. */
-let service: Service;
-let other: Service;
+const { stage, service } = await useService();
+/** Another instance with the same database, whose limits a test reaches. */
+const { service: other } = await useProduction();
 let owner: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-  other = await stage.start({ PUBLIC_URL: service.url });
   owner = await signInDeveloper(stage, service);
 });
-afterAll(() => stage.close());
 
 const basic = (id: string, secret: string) => ({ Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` });
 
@@ -167,7 +162,7 @@ describe('an application', () => {
     await begin(service.client(), { clientId, redirectUri: `${REDIRECT}/` });
     await authenticate(service.client(), {}, basic(clientId, 'wrong'));
     const refusals = async () => (await owner.client.get(`/api/clients/${id}/refusals`)).json as { error: string; remedy: string }[];
-    await waitUntil('both requests are recorded', 10_000, async () => (await refusals()).length === 2);
+    await waitUntil('both requests are recorded', 30_000, async () => (await refusals()).length === 2);
     expect((await refusals()).map(({ error, remedy }) => [error, remedy]).sort()).toEqual([
       ['invalid_client', expect.stringContaining('newest client secret')],
       ['invalid_redirect_uri', expect.stringContaining('registered redirect URIs')],
@@ -260,7 +255,8 @@ describe('dynamic registration', () => {
     const { json } = await register(service.client(), { redirect_uris: ['https://assistant.example/callback'], client_name: 'Assistant' });
     expect(json.client_secret).toMatch(/^[\w-]{20,}$/);
     expect(isAccepted(await authenticate(other.client(), {}, basic(json.client_id, json.client_secret)))).toBe(true);
-    const stored = JSON.stringify(await stage.query("select payload::text from oidc_records where kind = 'Client'"));
+    const stored = JSON.stringify(await stage.query('select * from oidc_records where client_id = $1', [json.client_id]));
+    expect(stored).toContain('client_secret');
     expect(stored).not.toContain(json.client_secret);
     const hash = createHash('sha256').update(json.client_secret).digest('hex');
     expect((await authenticate(other.client(), {}, basic(json.client_id, hash))).status).toBe(401);
@@ -313,19 +309,16 @@ describe('dynamic registration', () => {
   });
 
   test('is limited for each network', async () => {
-    const forwarded = { 'X-Forwarded-For': '192.0.2.7' };
-    const limited = await stage.start({ NODE_ENV: 'production', PUBLIC_URL: service.url, TRUST_PROXY: '1' });
-    const send = (headers: Record<string, string>) =>
-      limited.client().post('/oauth/register', { redirect_uris: [loopback], token_endpoint_auth_method: 'none' }, headers);
-    for (let i = 0; i < 20; i++) expect((await send(forwarded)).status).toBe(201);
-    const refused = await send(forwarded);
+    const network = freshNetworkAddress();
+    const send = (address: string) => register(other.client(address), { redirect_uris: [loopback], token_endpoint_auth_method: 'none' });
+    for (let i = 0; i < 20; i++) expect((await send(network)).status).toBe(201);
+    const refused = await send(network);
     expect([refused.status, refused.json.error, Number(refused.headers['retry-after']) > 0]).toEqual([
       429,
       'temporarily_unavailable',
       true,
     ]);
-    expect((await send({ 'X-Forwarded-For': '192.0.2.8' })).status).toBe(201);
-    await limited.stop();
+    expect((await send(freshNetworkAddress())).status).toBe(201);
   });
 });
 
@@ -407,7 +400,6 @@ describe.skipIf(!hasOpenssl)('a client ID metadata document', () => {
   });
 
   test('is never fetched from a private address in production', async () => {
-    const production = await stage.start({ NODE_ENV: 'production', PUBLIC_URL: service.url });
     const before = requests;
     respond = () => ({ body: '{}' });
     for (const clientId of [
@@ -416,10 +408,9 @@ describe.skipIf(!hasOpenssl)('a client ID metadata document', () => {
       'https://[::1]/c.json',
       'https://169.254.169.254/latest',
     ]) {
-      const { page } = await begin(production.client(), { clientId, redirectUri });
+      const { page } = await begin(other.client(), { clientId, redirectUri });
       expect([page.status, stepOf(page)]).toEqual([400, 'invalid_client']);
     }
     expect(requests).toBe(before);
-    await production.stop();
   });
 });

@@ -2,12 +2,14 @@ import { decodeJwt } from 'jose';
 import { beforeAll, expect, test } from 'vitest';
 import { openAuthenticator } from '../support/authenticator.ts';
 import type { Client } from '../support/client.ts';
-import { useService } from '../support/harness.ts';
+import { useProduction, useService } from '../support/harness.ts';
 import { follow, postForm, REDIRECT } from '../support/oidc-client.ts';
 import { bootOf } from '../support/oidc-driver.ts';
 import { type Developer, freshAddress, openLink, signInDeveloper } from '../support/sign-ins.ts';
 
 const { stage, service } = await useService();
+/** Another instance on the same database. */
+const { service: other } = await useProduction();
 let developer: Developer;
 let clientId: string;
 beforeAll(async () => {
@@ -88,7 +90,6 @@ test('a device that requests a passkey by acr_values gets the class of the passk
 });
 
 test('50 concurrent requests to two instances exchange a device code at most once, and end what it issued', async () => {
-  const other = await stage.start({ PUBLIC_URL: service.url });
   const clients = [service.client(), other.client()];
   const device = await beginDevice();
   await approve(device.user_code, freshAddress());

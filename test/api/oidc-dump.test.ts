@@ -1,6 +1,7 @@
+// A stage of its own: it reads every table.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pairwiseSubject } from '../../server/oidc/grants.ts';
-import type { Client } from '../support/client.ts';
+import type { Client, HttpResponse } from '../support/client.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import {
   addApplication,
@@ -28,12 +29,13 @@ let grants: Grant[];
 let values: string[];
 beforeAll(async () => {
   stage = await openStage();
+  const inEveryDatabase = new Set(distinctValues(await dump()));
   service = await stage.start();
   developer = await signInDeveloper(stage, service);
   app = await addApplication(developer, { authentication: 'secret', scopes: ['openid', 'email', 'offline_access', 'websites:read'] });
   shop = websiteClient(await addWebsite(stage, service));
   await keepBusy();
-  values = distinctValues(await dump());
+  values = distinctValues(await dump()).filter((value) => !inEveryDatabase.has(value));
 });
 afterAll(() => stage.close());
 
@@ -84,11 +86,11 @@ function distinctValues(rows: unknown[]): string[] {
   };
   const walk = (value: unknown): void => {
     if (typeof value === 'string') {
-      add(value);
       if (/^\\x[0-9a-f]+$/.test(value)) {
         const bytes = Buffer.from(value.slice(2), 'hex');
         for (const text of [value.slice(2), bytes.toString('base64url'), bytes.toString('latin1')]) add(text);
-      }
+        // A time is no secret.
+      } else if (!/^\d{4}-\d\d-\d\dT[\d:.+]+$/.test(value)) add(value);
     } else if (value && typeof value === 'object') for (const each of Object.values(value)) walk(each);
   };
   rows.forEach(walk);
@@ -117,11 +119,12 @@ async function acceptedAs(value: string, via: Client): Promise<string[]> {
     verified: () => via.get(`/api/verify-token?token=${encodeURIComponent(value)}`),
   };
   const accepted: string[] = [];
-  for (const [place, call] of Object.entries(calls)) {
+  const use = async ([place, call]: [string, () => Promise<HttpResponse>]) => {
     const { status, text, json } = await call();
-    const isRefused = status >= 400 && status < 500 && !(place === 'client secret' && json.error !== 'invalid_client');
+    const isRefused = status >= 400 && status < 500 && status !== 429 && !(place === 'client secret' && json.error !== 'invalid_client');
     if (!isRefused) accepted.push(`${place}: ${status} ${text.slice(0, 100)}`);
-  }
+  };
+  await Promise.all(Object.entries(calls).map(use));
   const { json } = await verified();
   if (json.valid === true) accepted.push('token of a website');
   return accepted;

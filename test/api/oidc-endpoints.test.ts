@@ -1,23 +1,22 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { PATHS } from '../../server/oidc/endpoints.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { freshNetworkAddress, useProduction, useService } from '../support/harness.ts';
 import { begin, postForm, REDIRECT } from '../support/oidc-client.ts';
 import { bootOf } from '../support/oidc-driver.ts';
 import { addWebsite, freshAddress, signInDeveloper } from '../support/sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
+const { service: limited } = await useProduction();
+/** Gets the requests about which nothing may be logged. */
+const quiet = await stage.start({ PUBLIC_URL: service.url });
 let clientId: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   const { client } = await signInDeveloper(stage, service);
   clientId = (await client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT] })).json.clientId;
 });
-afterAll(() => stage.close());
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const uid = 'V1StGXR8_Z5jdHi6B-myT';
@@ -95,19 +94,13 @@ describe('an endpoint', () => {
 });
 
 describe('the limits of a network', () => {
-  let limited: Service;
-  beforeAll(async () => {
-    limited = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
-  });
-  afterAll(() => limited.stop());
-
   test.each([
-    ['introspections', '/oauth/introspect', '192.0.2.11'],
-    ['revocations', '/oauth/revoke', '192.0.2.12'],
-    ['token requests', '/oauth/token', '192.0.2.13'],
-    ['token requests in absolute form', `http://localhost/oauth/token`, '192.0.2.14'],
-  ])('apply to rejected %s', async (_, target, address) => {
-    const headers = { ...FORM, 'X-Forwarded-For': address };
+    ['introspections', '/oauth/introspect'],
+    ['revocations', '/oauth/revoke'],
+    ['token requests', '/oauth/token'],
+    ['token requests in absolute form', `http://localhost/oauth/token`],
+  ])('apply to rejected %s', async (_, target) => {
+    const headers = { ...FORM, 'X-Forwarded-For': freshNetworkAddress() };
     const statuses: number[] = [];
     // Its window of a minute may end meanwhile.
     while (statuses.length < 200 && !statuses.includes(429))
@@ -125,7 +118,7 @@ describe('the limits of a network', () => {
   });
 
   test('apply to authorization, device and sign-out requests by GET and POST together, and show a page that says when to try again', async () => {
-    const headers = { ...FORM, 'X-Forwarded-For': '192.0.2.15', Accept: 'text/html' };
+    const headers = { ...FORM, 'X-Forwarded-For': freshNetworkAddress(), Accept: 'text/html' };
     const requests = [
       ['/oauth/authorize', 'GET'],
       ['/oauth/authorize', 'POST'],
@@ -216,25 +209,23 @@ describe('a form of the pages of the provider', () => {
     ['of 60 KB', {}, `user_code=${'x'.repeat(60_000)}`],
     ['of nothing', {}, ''],
   ];
-  test.each(forms)('%s answers every body with an error of the client, and writes nothing to the log', async (path) => {
-    const before = service.output();
-    for (const [what, headers, body] of bodies) {
-      for (const accept of ['text/html', 'application/json', '*/*', 'image/png', '']) {
+  const ACCEPTS = ['application/json', '*/*', 'image/png', ''];
+  test.each(forms)('%s answers every body with an error of the client', async (path) => {
+    for (const [at, [what, headers, body]] of bodies.entries()) {
+      for (const accept of ['text/html', ACCEPTS[at % ACCEPTS.length]]) {
         const sent = { ...HTML, Accept: accept, 'Content-Length': String(Buffer.byteLength(body)), ...headers };
-        const response = await sendRaw(path, 'POST', { headers: sent, body: String(body) });
+        const response = await sendRaw(path, 'POST', { at: quiet, headers: sent, body: String(body) });
         expect([what, accept, response.status]).toEqual([what, accept, expect.toSatisfy((status) => status >= 300 && status < 500)]);
         expectProtected(response);
       }
     }
-    expect(linesAfter(before)).toEqual([]);
   });
 
   test.each([...forms, PATHS.token, PATHS.registration, PATHS.pushed_authorization_request])(
     '%s survives a connection that ends in the middle of its body',
     async (path) => {
-      const before = service.output();
       for (const end of ['end', 'resetAndDestroy', 'destroy'] as const) {
-        const socket = connect(service.port, '127.0.0.1');
+        const socket = connect(quiet.port, '127.0.0.1');
         socket.on('error', () => {});
         socket.write(
           `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${path === PATHS.registration ? 'application/json' : FORM['Content-Type']}\r\nContent-Length: 999\r\n\r\na=`,
@@ -243,10 +234,15 @@ describe('a form of the pages of the provider', () => {
         socket.resume();
         await once(socket, 'close');
       }
-      expect((await service.client().get('/.well-known/openid-configuration')).status).toBe(200);
-      expect(linesAfter(before)).toEqual([]);
+      expect((await quiet.client().get('/.well-known/openid-configuration')).status).toBe(200);
     },
   );
+
+  test('none of them writes a line to the log', async () => {
+    // Lines are written half a second later or when the service stops.
+    expect(await quiet.stop()).toBe(0);
+    expect(quiet.output().match(/^.*"(?:level":[4-6]0|err)".*$/gm)).toBeNull();
+  });
 
   test('a decision that a consent page does not offer is refused as such', async () => {
     const client = service.client();
@@ -268,11 +264,3 @@ describe('a form of the pages of the provider', () => {
     }
   });
 });
-
-/** Returns the lines that the service has written since. */
-const linesAfter = (before: string) =>
-  service
-    .output()
-    .slice(before.length)
-    .split('\n')
-    .filter((line) => line !== '');

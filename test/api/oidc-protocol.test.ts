@@ -1,23 +1,21 @@
 import { type CryptoKey, decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Client, HttpResponse } from '../support/client.ts';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { freshNetworkAddress, useProduction, useService } from '../support/harness.ts';
 import { allow, answerOf, begin, continueByLink, exchangeCode, follow, postForm, REDIRECT, signIn } from '../support/oidc-client.ts';
 import { bootOf } from '../support/oidc-driver.ts';
-import { type Developer, freshAddress, openLink, signInDeveloper } from '../support/sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, openLink, signInDeveloper } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
+const { service: limited } = await useProduction();
 let developer: Developer;
 let clientId: string;
 beforeAll(async () => {
-  stage = await openStage({ seesOutages: true });
-  service = await stage.start();
   developer = await signInDeveloper(stage, service);
   clientId = (await addApplication()).clientId;
 });
-afterAll(() => stage.close());
 
 type Application = { id: string; clientId: string; clientSecret?: string };
 
@@ -190,7 +188,7 @@ describe('browsers', () => {
 });
 
 test('a sign-in needs no second question at a registered website, and one for its profile', async () => {
-  const domain = `shop-${Date.now()}.example`;
+  const domain = freshDomain();
   await developer.client.post('/api/websites', { domain });
   const website = { clientId: `https://${domain}`, redirectUri: `https://${domain}/callback` };
   const client = service.client();
@@ -210,7 +208,7 @@ test('rejected requests of an application are recorded for its owner, at most a 
   const rows = () =>
     stage.query('select error, description from application_refusals where client_id = $1 order by id', [application.clientId]);
   const recorded = (count: number) =>
-    waitUntil(`${count} refusals are recorded`, 10_000, async () => (await rows()).length === count || JSON.stringify(await rows()));
+    waitUntil(`${count} refusals are recorded`, 30_000, async () => (await rows()).length === count || JSON.stringify(await rows()));
   // A refusal is recorded after its response.
   await begin(client, { clientId: application.clientId, redirectUri: 'https://wrong.example/' });
   await recorded(1);
@@ -249,12 +247,7 @@ test('an https service sets its cookies with prefixes, and links to no other add
 });
 
 test('rejected token requests above the limit of their network get 429', async () => {
-  const limited = await stage.start({
-    NODE_ENV: 'production',
-    PUBLIC_URL: 'https://auth.example',
-    ADMIN_PASSWORD: 'a password for the tests',
-  });
-  const client = limited.client();
+  const client = limited.client(freshNetworkAddress());
   const wrong = () => postForm(client, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, code: 'x' });
   // One after another, since many at once may wait too long for the row of the counter. Its window of a minute may end meanwhile.
   const responses: HttpResponse[] = [];
@@ -263,7 +256,6 @@ test('rejected token requests above the limit of their network get 429', async (
   expect(refused.length).toBeGreaterThanOrEqual(10);
   expect(responses.filter(({ status }) => status !== 429).every(({ json }) => json.error === 'invalid_grant')).toBe(true);
   expect(Number(refused[0].headers['retry-after'])).toBeGreaterThan(0);
-  await limited.stop();
 });
 
 test('consent is not asked for again in the same browser', async () => {
@@ -290,14 +282,11 @@ test('the scope profile has the name of an account and the language of the sign-
 });
 
 test('while the database does not respond, requests get 503 with a reference that is in the log', async () => {
-  const client = service.client();
-  const locked = stage.query('begin; lock table oidc_records; select pg_sleep(6); commit');
-  await waitUntil('the table is locked', 5_000, async () => {
-    const [row] = await stage.query(
-      "select count(*)::int as held from pg_locks where relation = 'oidc_records'::regclass and mode = 'AccessExclusiveLock'",
-    );
-    return row.held === 1 || 'not locked';
-  });
+  const client = Object.assign(service.client(), { retriesUnavailable: false });
+  const locking = new pg.Client({ connectionString: stage.databaseUrl });
+  await locking.connect();
+  onTestFinished(() => locking.end());
+  await locking.query('begin; lock table oidc_records');
   const fields = {
     grant_type: 'authorization_code',
     client_id: clientId,
@@ -308,8 +297,7 @@ test('while the database does not respond, requests get 503 with a reference tha
   const [token, page] = await Promise.all([postForm(client, '/oauth/token', fields), begin(client, { clientId })]);
   expect([token.status, token.json.error]).toEqual([503, 'temporarily_unavailable']);
   expect(token.headers['retry-after']).toBeTruthy();
-  await waitUntil('the log has the reference', 10_000, async () => service.output().includes(token.json.reference) || 'no line');
+  await waitUntil('the log has the reference', 30_000, async () => service.output().includes(token.json.reference) || 'no line');
   expect(page.response.status).toBe(503);
   expect(bootOf(page.response).error).toMatchObject({ code: 'unavailable', reference: expect.any(String) });
-  await locked;
 });

@@ -1,3 +1,4 @@
+// A stage of its own: it rotates the signing keys, with a SECRET_KEY that it knows.
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import pg from 'pg';
