@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hintCookies } from '../../contract/remembered.ts';
 import { routes } from '../../contract/routes.ts';
 import { Client } from '../support/client.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { production, type Service, useService } from '../support/harness.ts';
 import {
   addWebsite,
   authorize,
@@ -17,16 +17,16 @@ import {
   requestEmail,
   signInDeveloper,
 } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
+/** With an https PUBLIC_URL, in production mode. */
+let secure: Service;
 let shop: string;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
+  secure = await stage.start({ ...production, PUBLIC_URL: 'https://login.example' });
   shop = await addWebsite(stage, service);
 });
-afterAll(() => stage.close());
 
 const changing = Object.values(routes).filter((route) => route.method !== 'GET' && route.access !== 'any-origin');
 
@@ -119,8 +119,7 @@ test('/metrics without a token serves only programs on this machine that use a l
 test('/metrics behind a proxy requires METRICS_TOKEN, which is logged once at the start', {
   timeout: 120_000,
 }, async () => {
-  const settings = { ...production, PUBLIC_URL: 'https://auth.example' };
-  const [closed, open] = await Promise.all([stage.start(settings), stage.start({ ...settings, METRICS_TOKEN: 'token-of-the-test' })]);
+  const open = await stage.start({ ...production, PUBLIC_URL: 'https://auth.example', METRICS_TOKEN: 'token-of-the-test' });
   // Like nginx by default: adds no header and passes a loopback name in Host.
   const throughProxy = async (to: number, headers = {}) => {
     const proxy = createServer((socket) => void socket.pipe(connect(to, '127.0.0.1')).pipe(socket)).listen(0, '127.0.0.1');
@@ -129,12 +128,13 @@ test('/metrics behind a proxy requires METRICS_TOKEN, which is logged once at th
     proxy.close();
     return response;
   };
-  for (const { port } of [closed, open]) expect((await throughProxy(port)).status).toBe(404);
+  for (const { port } of [secure, open]) expect((await throughProxy(port)).status).toBe(404);
   const response = await throughProxy(open.port, { Authorization: 'Bearer token-of-the-test' });
   expect([response.status, response.text]).toEqual([200, expect.stringContaining('emailauth_http_answers_total')]);
   // Log lines are written half a second later or when the service stops.
-  await Promise.all([closed.stop(), open.stop()]);
-  expect(closed.output().match(/METRICS_TOKEN/g)).toHaveLength(1);
+  await waitUntil('the line is written', 30_000, () => secure.output().includes('METRICS_TOKEN'));
+  await open.stop();
+  expect(secure.output().match(/METRICS_TOKEN/g)).toHaveLength(1);
   expect(open.output()).not.toContain('METRICS_TOKEN');
 });
 
@@ -209,10 +209,8 @@ describe('response headers', () => {
 });
 
 describe('with an https PUBLIC_URL', () => {
-  let secure: Service;
   let domain: string;
   beforeAll(async () => {
-    secure = await stage.start({ ...production, PUBLIC_URL: 'https://login.example' });
     domain = await registerWebsite(secure.client());
   });
 

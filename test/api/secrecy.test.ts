@@ -1,3 +1,4 @@
+// A stage of its own: it reads every table, changes one and stops the service.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import {
@@ -43,6 +44,34 @@ function formsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret), Buffer.from(secret).toString('hex'), decoded.toString('hex'), decoded.toString('base64')];
 }
 
+test('the log of an error has the reference of the response, and the response shows no internals', async () => {
+  await stage.query('alter table sessions rename to sessions_away');
+  const begun = await authorize(service.client());
+  const code = codeOf(await stage.mailbox.waitFor(begun.email));
+  const response = await exchange(service.client(), code, begun.pkce.codeVerifier).finally(() =>
+    stage.query('alter table sessions_away rename to sessions'),
+  );
+  expect(response.status).toBe(500);
+  expect(response.text).not.toMatch(/sessions|select|insert|\.ts|\.js|node_modules/);
+  const { reference } = response.json;
+  expect(reference).toMatch(/^\w{6,}$/);
+  await waitUntil('the log has the reference', 30_000, () => service.output().includes(reference));
+});
+
+test('known and unknown addresses get the same status, body and headers', async () => {
+  const known = (await signInDeveloper(stage, service)).email;
+  const shapes = new Set<string>();
+  for (const email of [known, freshAddress(), known, freshAddress()]) {
+    const response = await requestEmail(service.client(), email, `https://${shop}/`);
+    const { date, 'x-request-id': requestId, ...headers } = response.headers;
+    expect([date, requestId].every(Boolean)).toBe(true);
+    const cookies = response.setCookies.map((line) => line.replace(/=[^;]*/, '='));
+    shapes.add(JSON.stringify([response.status, response.text, { ...headers, 'set-cookie': cookies }]));
+  }
+  expect([...shapes]).toHaveLength(1);
+});
+
+// The last test, since it stops the service.
 test('the database and all logs contain no issued secret', async () => {
   const secrets: Record<string, string> = {};
   const [client, email] = [service.client(), freshAddress()];
@@ -102,32 +131,4 @@ test('the database and all logs contain no issued secret', async () => {
       for (const form of formsOf(secret)) expect(text.includes(form) && `${where} holds ${what}`).toBe(false);
     }
   }
-  service = await stage.start();
-});
-
-test('the log of an error has the reference of the response, and the response shows no internals', async () => {
-  await stage.query('alter table sessions rename to sessions_away');
-  const begun = await authorize(service.client());
-  const code = codeOf(await stage.mailbox.waitFor(begun.email));
-  const response = await exchange(service.client(), code, begun.pkce.codeVerifier).finally(() =>
-    stage.query('alter table sessions_away rename to sessions'),
-  );
-  expect(response.status).toBe(500);
-  expect(response.text).not.toMatch(/sessions|select|insert|\.ts|\.js|node_modules/);
-  const { reference } = response.json;
-  expect(reference).toMatch(/^\w{6,}$/);
-  await waitUntil('the log has the reference', 30_000, () => service.output().includes(reference));
-});
-
-test('known and unknown addresses get the same status, body and headers', async () => {
-  const known = (await signInDeveloper(stage, service)).email;
-  const shapes = new Set<string>();
-  for (const email of [known, freshAddress(), known, freshAddress()]) {
-    const response = await requestEmail(service.client(), email, `https://${shop}/`);
-    const { date, 'x-request-id': requestId, ...headers } = response.headers;
-    expect([date, requestId].every(Boolean)).toBe(true);
-    const cookies = response.setCookies.map((line) => line.replace(/=[^;]*/, '='));
-    shapes.add(JSON.stringify([response.status, response.text, { ...headers, 'set-cookie': cookies }]));
-  }
-  expect([...shapes]).toHaveLength(1);
 });
