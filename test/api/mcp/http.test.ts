@@ -27,6 +27,8 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['get_status', 'list_sites']));
     for (const { name, title, description, annotations, outputSchema } of tools) {
       for (const part of [title, description, annotations, outputSchema]) expect([name, part]).toEqual([name, expect.anything()]);
+      // It has the protocol of one of the others, and the package of the other one.
+      if (generation === 'client 2.x, older protocol' && !['get_status', 'list_sites'].includes(name)) continue;
       const input = await exampleFor(name, scene);
       const { failed, response, text } = await callTool(client, name, input);
       expect([name, failed]).toEqual([name, null]);

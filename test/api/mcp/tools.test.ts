@@ -242,26 +242,16 @@ test('search_docs finds a page that can be read, or reports that there is none',
 });
 
 describe('hostile input', () => {
-  const forEveryField = ['a\u0000b.example', '\u202eexample.com', "'; drop table sites; --"];
-  const forEveryTool = [
-    '\u0000',
-    '__proto__',
-    'constructor',
-    '../../etc/passwd',
-    `${'a'.repeat(20_000)}.example`,
-    7,
-    null,
-    [],
-    { $gt: '' },
-  ];
+  const forEveryField = ['a\u0000b\u202e.example', "'; drop table sites; --"];
+  const others = ['\u0000', '__proto__', 'constructor', '../../etc/passwd', `${'a'.repeat(20_000)}.example`, 7, null, [], { $gt: '' }];
 
   test('gets a message or a protocol error without internal details', async () => {
     const { tools } = await mine.listTools();
-    for (const { name, inputSchema } of tools) {
+    for (const [place, { name, inputSchema }] of tools.entries()) {
       const fields = Object.keys(inputSchema.properties ?? {});
-      // The fields share the rules of the schemas: each gets texts that only its own rule can refuse, and a tool all others once.
+      // The fields share the rules of the schemas: each gets the texts that only its own rule refuses, and some of the other values.
       const inputs = fields.flatMap((field, at) =>
-        [...forEveryField, ...forEveryTool.filter((_, n) => n % fields.length === at)].map((value): [string, object] => [
+        [...forEveryField, others[(place + at) % others.length]].map((value): [string, object] => [
           field,
           Object.fromEntries(fields.map((key) => [key, key === field ? value : 'shop.example'])),
         ]),
