@@ -98,6 +98,14 @@ test.each([
   ['shop.example,other.example', 'Please enter a valid domain (e.g., example.com)'],
   ['*.shop.example', 'Give the root domain only: shop.example'],
   ['shop_1.example', 'Please enter a valid domain (e.g., example.com)'],
+  ['-shop.example', 'Please enter a valid domain (e.g., example.com)'],
+  ['.example', 'Please enter a valid domain (e.g., example.com)'],
+  ['ѕhор', 'Please enter a valid domain (e.g., example.com)'],
+  ['2130706433', 'localhost needs no registration: local mode accepts it.'],
+  ['ftp://shop.example', 'Give the root domain only: shop.example'],
+  ['sub.me.vercel.app', 'Give the root domain only: me.vercel.app'],
+  ['shop.example\r\nBcc: x@y.example', 'Give the root domain only: y.example'],
+  [`${'a'.repeat(64)}.example`, 'Please enter a valid domain (e.g., example.com)'],
 ])('refuses %j: %s', (input, message) => {
   expect(faultOf(input)).toBe(message);
 });

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hintCookies } from '../../contract/remembered.ts';
 import type { Client } from '../support/client.ts';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { useProduction, useService } from '../support/harness.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-let second: Service;
-let shop: string;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
-  second = await stage.start({ PUBLIC_URL: service.url });
-  shop = await addWebsite(stage, service);
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
+const { service: second } = await useProduction();
+const shop = await addWebsite(stage, service);
 
 const me = (client: Client) => client.get('/api/user/me');
 
@@ -171,8 +163,8 @@ test.each([
   ['idle for 7 days', "seen_at = now() - interval '7 days'"],
   ['30 days old', 'expires_at = now()'],
 ])('a session ends when %s', async (_when, change) => {
-  const { client } = await signInDeveloper(stage, service);
-  await stage.query(`update sessions set ${change}`);
+  const { client, email } = await signInDeveloper(stage, service);
+  await stage.query(`update sessions set ${change} where user_id = (select id from users where email = $1)`, [email]);
   expect((await me(client)).status).toBe(401);
 });
 

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
-import { type Developer, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useProduction, useService } from '../support/harness.ts';
+import { freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 
-let stage: Stage;
-let service: Service;
-let other: Service;
-let ann: Developer;
-let bob: Developer;
-beforeAll(async () => {
-  stage = await openStage();
-  [service, other] = [await stage.start(), await stage.start()];
-  ann = await signInDeveloper(stage, service);
-  bob = await signInDeveloper(stage, service);
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
+const { service: other } = await useProduction();
+const ann = await signInDeveloper(stage, service);
+const bob = await signInDeveloper(stage, service);
 
 type Key = { id: string; key: string; keyId: string; isActive: boolean; expiresAt: string | null; lastUsed: string | null };
 

@@ -1,22 +1,13 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../support/client.ts';
 import { addGrant } from '../support/grants.ts';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { useProduction, useService } from '../support/harness.ts';
 import { authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from '../support/sign-ins.ts';
 
-let stage: Stage;
-/** Two instances with one database. */
-let service: Service;
-let other: Service;
-let ann: Developer;
-let bob: Developer;
-beforeAll(async () => {
-  stage = await openStage();
-  [service, other] = [await stage.start(), await stage.start()];
-  [ann, bob] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
+const { service: other } = await useProduction();
+const [ann, bob] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
 
 const REDIRECT = 'https://app.example/callback';
 const BASE = { name: 'Notes', redirectUris: [REDIRECT] };
@@ -192,8 +183,11 @@ describe('rejected requests', () => {
       ['invalid_request', 'Authorization Server policy requires PKCE to be used for this request'],
       ['made_up', 'nothing known'],
     ];
-    // Ids are sorted as numbers: 100 is newer than 99.
-    await stage.query("select setval(pg_get_serial_sequence('application_refusals', 'id'), 98)");
+    // Ids are sorted as numbers: 100 is newer than 99. The next ids are the last ones before a power of ten, and that power.
+    await stage.query(
+      `select setval(pg_get_serial_sequence('application_refusals', 'id'), (10 ^ length((coalesce(max(id), 0) + 3)::text) - 2)::bigint)
+       from application_refusals`,
+    );
     for (const [error, description] of errors)
       await stage.query('insert into application_refusals (client_id, error, description) values ($1, $2, $3)', [
         clientId,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Client, HttpResponse } from '../support/client.ts';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Service, useProduction, useService } from '../support/harness.ts';
 import { type Overlap, runOverlapping } from '../support/overlap.ts';
 import {
   addWebsite,
@@ -15,17 +15,9 @@ import {
   tokenOf,
 } from '../support/sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-let second: Service;
-let bob: Developer;
-beforeAll(async () => {
-  stage = await openStage({ seesOutages: true });
-  service = await stage.start();
-  second = await stage.start({ PUBLIC_URL: service.url });
-  bob = await signInDeveloper(stage, service);
-});
-afterAll(() => stage.close());
+const { stage, service } = await useService();
+const { service: second } = await useProduction();
+const bob = await signInDeveloper(stage, service);
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 const safari = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15';
@@ -37,7 +29,7 @@ const status = async (client: Client, path = '/api/user/me') => (await client.ge
 /** Signs in with the given User-Agent. */
 async function signInWith(userAgent: string, email: string, at: Service = service): Promise<Developer> {
   const client = at.client();
-  const { pkce } = await authorize(client, email, { redirect_uri: `${service.url}/developer` });
+  const { pkce } = await authorize(client, email, { redirect_uri: `${at.url}/developer` });
   const code = codeOf(await stage.mailbox.waitFor(email));
   const body = { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
   const { json } = await client.post('/api/auth/token', body, { 'User-Agent': userAgent });
@@ -213,6 +205,8 @@ describe('devices', () => {
       const { attacker, responses } = await runOverlapping(stage, async () => {
         const email = freshAddress('dev');
         const [attacker, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
+        // `runOverlapping` repeats what got 503, in the same order.
+        for (const { client } of [attacker, owner]) client.retriesUnavailable = false;
         const signOut = () => owner.client.post('/api/user/sign-out-everywhere');
         return { attacker, lock: lock(email), first: () => signIn(attacker), second: signOut };
       });

@@ -1,29 +1,16 @@
 import PostalMime from 'postal-mime';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
 import type { Output } from '../../contract/routes.ts';
-import { type NameServer, openNameServer } from '../support/dns.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
-import { type LogoServer, openLogoServer } from '../support/logo-server.ts';
+import { useProduction, useService } from '../support/harness.ts';
+import { openLogoServer } from '../support/logo-server.ts';
 import { type Developer, freshAddress, freshDomain, proveWebsite, requestEmail, signInDeveloper } from '../support/sign-ins.ts';
 
-let stage: Stage;
-let service: Service;
-let names: NameServer;
-let logos: LogoServer;
-let owner: Developer;
-beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
-  logos = await openLogoServer(names);
-  service = await stage.start({ DNS_SERVERS: names.address });
-  owner = await signInDeveloper(stage, service);
-});
-afterAll(async () => {
-  await logos.close();
-  await names.close();
-  await stage.close();
-});
+const { stage, service, names } = await useService();
+const { service: strict } = await useProduction();
+const logos = await openLogoServer(names);
+const owner = await signInDeveloper(stage, service);
+afterAll(() => logos.close());
 
 const NONE = { name: '', accent: '', fromName: '', logoUrl: '' };
 
@@ -103,12 +90,10 @@ describe('the branding of a website', () => {
   test('is not saved with a logo on an unknown host, nor in production with one that is not public', async () => {
     const site = await addSite();
     expect((await save(site, { logoUrl: 'https://nobody.shop.example/logo.png' })).json.error).toMatch(/no host nobody.shop.example/);
-    const strict = await stage.start({ ...production, PUBLIC_URL: service.url, DNS_SERVERS: names.address });
     const client = strict.client();
     client.cookies = owner.client.cookies;
     const response = await client.put(pathOf(site), { ...NONE, logoUrl: logos.url('/logo.png') });
     expect(response.json).toMatchObject({ code: 'bad_logo', error: expect.stringMatching(/not on the public internet/) });
-    await strict.stop();
   });
 
   test('applies to the emails before that of the account', async () => {
@@ -129,18 +114,20 @@ describe('the branding of a website', () => {
 });
 
 describe('the sign-in page of a website', () => {
-  test.each(languages.map(({ code }) => code))('has its name, icon and color, in %s', async (language) => {
-    const site = await addSite();
+  test('has its name, icon and color, in every language', async () => {
+    const [site, other] = [await addSite(), await addSite()];
     const [{ id: icon }] = await stage.query(
       'insert into uploads (id, user_id, expires_at, stored_at) select gen_random_uuid(), id, now(), now() from users where email = $1 returning id',
       [owner.email],
     );
     await stage.query('update websites set icon = $1 where id = $2', [icon, site.id]);
     await save(site, { name: '<Žalia> & Co.', accent: '#0b6e58' });
-    const { text, headers } = await pageOf(site.domain, language);
-    const title = /<title>([^<]*)<\/title>/.exec(text)?.[1] ?? '';
-    expect(title).toContain('&lt;Žalia> &amp; Co.');
-    expect(title.endsWith(' · Email Auth')).toBe(true);
+    for (const { code } of languages) {
+      const title = /<title>([^<]*)<\/title>/.exec((await pageOf(site.domain, code)).text)?.[1] ?? '';
+      expect(title).toContain('&lt;Žalia> &amp; Co.');
+      expect(title.endsWith(' · Email Auth')).toBe(true);
+    }
+    const { text, headers } = await pageOf(site.domain);
     expect(text).toContain(`<link rel="icon" href="/objects/uploads/${icon}">`);
     expect(text.match(/rel="icon"/g)).toHaveLength(1);
     expect(text).toContain('<style>:root:root{--color-action:#0b6e58;');
@@ -148,7 +135,7 @@ describe('the sign-in page of a website', () => {
     const policy = String(headers['content-security-policy']);
     expect(policy).toMatch(/style-src 'self' 'sha256-[\w+/]{43}='(;|$)/);
     expect(policy).not.toContain('unsafe');
-    const plain = await pageOf((await addSite()).domain);
+    const plain = await pageOf(other.domain);
     expect(String(plain.headers['content-security-policy']).replace(/style-src [^;]*/, '')).toBe(policy.replace(/style-src [^;]*/, ''));
     expect(plain.text).not.toContain('<style>');
     expect(plain.text).toMatch(/rel="icon" href="\/assets\//);

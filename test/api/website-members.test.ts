@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../support/client.ts';
-import { type NameServer, openNameServer } from '../support/dns.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { useProduction, useService } from '../support/harness.ts';
 import { png } from '../support/images.ts';
 import type { ReceivedMail } from '../support/mailbox.ts';
 import {
@@ -16,18 +15,8 @@ import {
 } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';
 
-let stage: Stage;
-let service: Service;
-let names: NameServer;
-beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
-  service = await stage.start({ DNS_SERVERS: names.address });
-});
-afterAll(async () => {
-  await names.close();
-  await stage.close();
-});
+const { stage, service, names } = await useService();
+const { service: strict } = await useProduction();
 
 type Site = { id: string; domain: string; role: string; linkedAddress: string; iconUrl: string | null };
 type Team = { owner: Developer; site: Site };
@@ -177,9 +166,6 @@ describe('an invitation', () => {
   });
 
   test('is limited to 20 a day for an account', async () => {
-    const strict = await stage.start(production);
-    // The emails of the other tests are from the same network.
-    await stage.query('delete from sign_in_limits');
     const owner = await signInDeveloper(stage, strict);
     const { json: site } = await owner.client.post('/api/websites', { domain: freshDomain() });
     await stage.query('update websites set proven_at = now() where id = $1', [site.id]);
@@ -189,7 +175,6 @@ describe('an invitation', () => {
       await owner.client.delete(memberOf(site, guest.replace('@', `${sent}@`)));
     }
     expect(codeOf(await invite({ owner, site }, guest))).toEqual([429, 'rate_limited']);
-    await strict.stop();
   });
 });
 
