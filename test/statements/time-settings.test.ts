@@ -1,0 +1,39 @@
+import pg from 'pg';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { HAS_TIME_SETTINGS } from '../../server/db/client.ts';
+import { openDatabase } from '../../server/db/database.ts';
+import { migrate } from '../../server/db/migrate.ts';
+import { createPartitions } from '../../server/db/partitions.ts';
+import { openJobsPool } from '../../server/jobs/store.ts';
+import { createDatabase, query } from '../support/postgres.ts';
+
+const AT = '2026-03-29T00:30:00.125Z';
+
+test.each(['German, DMY', 'SQL, MDY', 'Postgres, DMY'])(
+  'times are read and written alike on a database whose DateStyle is %s',
+  async (style) => {
+    const url = await createDatabase(inject('clusterUrl'), inject('templateUrl'));
+    const name = new URL(url).pathname.slice(1);
+    await query(url, `alter database ${name} set datestyle = '${style}'; alter database ${name} set timezone = 'Europe/Vilnius'`);
+    const database = openDatabase(url);
+    const jobs = openJobsPool(url);
+    onTestFinished(async () => {
+      await jobs.end();
+      await database.close();
+    });
+    const sql = `select ${HAS_TIME_SETTINGS} as settings, '${AT}'::timestamptz as at`;
+    for (const pool of [database.core, jobs]) expect((await pool.query(sql)).rows).toEqual([{ settings: true, at: new Date(AT) }]);
+    const [row] = await (await database.orm()).sequelize.query(sql);
+    expect(row).toMatchObject([{ settings: true, at: new Date(AT) }]);
+  },
+);
+
+test('a database whose DateStyle is not ISO is migrated, with its partitions', async () => {
+  const url = await createDatabase(inject('clusterUrl'));
+  await query(url, `alter database ${new URL(url).pathname.slice(1)} set datestyle = 'German, DMY'`);
+  await migrate(url);
+  const client = new pg.Client(url);
+  await client.connect();
+  onTestFinished(() => client.end());
+  expect(await createPartitions(client)).toEqual([]);
+});
