@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Home, openHome } from '../cli/command.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openHome } from '../cli/command.ts';
 import type { Client } from '../support/client.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { production, useProduction, useService } from '../support/harness.ts';
 import {
   addApplication,
   authorizationRequest,
@@ -15,18 +15,10 @@ import {
 import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';
 
-let stage: Stage;
-let service: Service;
-let home: Home;
-beforeAll(async () => {
-  stage = await openStage({ seesOutages: true });
-  service = await stage.start();
-  home = await openHome(service.url);
-});
-afterAll(async () => {
-  await home.close();
-  await stage.close();
-});
+const { stage, service } = await useService();
+const { service: instance } = await useProduction();
+const home = await openHome(service.url);
+afterAll(() => home.close());
 
 const erase = (address: string, ...flags: string[]) =>
   home.run(['db', 'erase', address, ...flags], { env: { DATABASE_URL: stage.databaseUrl } });
@@ -37,12 +29,9 @@ async function tablesWith(text: string): Promise<string[]> {
     `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
      where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE' order by 1`,
   );
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const [{ rows }] = await stage.query(`select count(*)::int as rows from ${name} t where strpos(to_jsonb(t)::text, $1) > 0`, [text]);
-    if (Number(rows) > 0) found.push(String(name).replace('public.', ''));
-  }
-  return found;
+  const searches = tables.map(({ name }) => `select '${name}' as name from ${name} t where strpos(to_jsonb(t)::text, $1) > 0`);
+  const found = await stage.query(`${searches.join(' union ')} order by 1`, [text]);
+  return found.map(({ name }) => String(name).replace('public.', ''));
 }
 
 /** Uses an address in every way that stores it: as a visitor, a developer, a member, and a person at a client of OpenID Connect. */
@@ -78,7 +67,7 @@ async function useEverywhere(ann: Developer, other: Developer): Promise<{ shared
   await service.client().post('/api/websites/register', { domain: unclaimed, email: freshAddress('owner') });
   await requestEmail(service.client(), email, `https://${unclaimed}/`);
   // An email that cannot be delivered stays pending.
-  await stage.mailbox.down();
+  stage.mailbox.behave({ kind: 'greylist', tries: 1_000 });
   await requestEmail(service.client(), email, `https://${shared}/`);
   return { shared };
 }
@@ -109,6 +98,8 @@ test('erases an address from every table, keeps other addresses, and refuses one
   const brief = ['oidc_records', 'rate_limits', 'sign_in_limits', 'website_events', 'website_recipients'];
   expect(await tablesWith(ann.email)).toEqual(expect.arrayContaining([...lasting, ...brief]));
   const rowsBefore = Number((await stage.query('select count(*)::int as count from audit_log'))[0].count);
+  const replaced = async () => (await stage.query("select distinct email from audit_log where email like 'erased-%'")).length;
+  const replacedBefore = await replaced();
 
   const refused = await erase(ann.email, '--yes');
   expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining([kept, deleted].sort().join(', '))]);
@@ -140,8 +131,7 @@ test('erases an address from every table, keeps other addresses, and refuses one
     { domain: kept, email: other.email },
   ]);
   expect(Number((await stage.query('select count(*)::int as count from audit_log'))[0].count)).toBeGreaterThan(rowsBefore);
-  const names = await stage.query("select distinct email from audit_log where email like 'erased-%'");
-  expect(names).toHaveLength(2);
+  expect(await replaced()).toBe(replacedBefore + 2);
   const [entry] = await stage.query("select email, domain from audit_log where action = 'address_erased' order by id limit 1");
   expect(entry).toEqual({ email: null, domain: null });
   expect((await ann.client.get('/api/user/me')).status).toBe(401);
@@ -156,7 +146,7 @@ test('erases an address from every table, keeps other addresses, and refuses one
   const log = await other.client.get(`/api/websites/${id}/log`);
   expect(log.json.events.filter(({ email }: { email: string | null }) => email === 'erased').length).toBeGreaterThan(0);
   expect(log.text).not.toContain('erased-');
-  await stage.mailbox.up();
+  stage.mailbox.behave({ kind: 'accept' });
 });
 
 test('reports an address that no row contains, and an invalid one', async () => {
@@ -169,17 +159,15 @@ describe('POST /api/admin/erase', () => {
   const PASSWORD = { password: production.ADMIN_PASSWORD };
   const ERASE = '/api/admin/erase';
 
-  async function openAdmin(from: Service): Promise<Client> {
-    const client = from.client();
-    // On a busy machine, the first request to an instance may time out while it loads its models.
+  async function openAdmin(): Promise<Client> {
+    const client = instance.client();
     const opened = await client.post('/api/admin/verify', PASSWORD);
     expect(opened.status).toBe(200);
     return client;
   }
 
-  test('erases an address that the body names, and decides about its websites', { timeout: 60_000 }, async () => {
-    const instance = await stage.start(production);
-    const admin = await openAdmin(instance);
+  test('erases an address that the body names, and decides about its websites', async () => {
+    const admin = await openAdmin();
     const [ann, heir] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
     const [kept, deleted] = [freshDomain(), freshDomain()];
     for (const domain of [kept, deleted]) await ann.client.post('/api/websites', { domain });
@@ -211,36 +199,11 @@ describe('POST /api/admin/erase', () => {
     ]);
     expect((await erases({})).json).toEqual({ erased: false, rows: {} });
     expect(instance.output()).not.toContain(ann.email);
-    await instance.stop();
   });
 
-  test('names the command when the service does not own the audit log', { timeout: 120_000 }, async () => {
-    // The role creates the tables.
-    const own = await openStage({ seesOutages: true, empty: true });
-    const role = `limited_${Date.now()}`;
-    const url = Object.assign(new URL(own.databaseUrl), { username: role, password: 'password' });
-    await own.query(`create role ${role} login password 'password'`);
-    await own.query(`grant create on database ${url.pathname.slice(1)} to ${role}`);
-    await own.query(`grant create on schema public to ${role}`);
-    const instance = await own.start({ ...production, DATABASE_URL: url.href });
-    await own.query('alter table audit_log owner to current_user');
-    await own.query('alter function refuse_change owner to current_user');
-    await own.query(`grant select, insert on audit_log to ${role}`);
-    const ann = await signInDeveloper(own, instance);
-    const refused = await (await openAdmin(instance)).post(ERASE, { email: ann.email });
-    expect([refused.status, refused.json]).toEqual([
-      403,
-      expect.objectContaining({ code: 'not_table_owner', hint: expect.stringContaining('emailauth db erase') }),
-    ]);
-    expect((await ann.client.get('/api/user/me')).status).toBe(200);
-    await own.close();
-    await own.query(`drop owned by ${role} cascade`);
-    await own.query(`drop role ${role}`);
-  });
-
-  test('erases nothing when the audit log stays in use, and names the command', { timeout: 120_000 }, async () => {
-    const instance = await stage.start(production);
-    const admin = await openAdmin(instance);
+  test('erases nothing when the audit log stays in use, and names the command', async () => {
+    const admin = await openAdmin();
+    admin.retriesUnavailable = false;
     const ann = await signInDeveloper(stage, service);
     const holder = new pg.Client(stage.databaseUrl);
     await holder.connect();
@@ -255,6 +218,5 @@ describe('POST /api/admin/erase', () => {
     await holder.end();
     expect((await ann.client.get('/api/user/me')).status).toBe(200);
     expect((await admin.post(ERASE, { email: ann.email })).json.erased).toBe(true);
-    await instance.stop();
   });
 });
