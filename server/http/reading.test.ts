@@ -60,6 +60,8 @@ test.each([
   ['[2001:db8::1]', '2001:db8:0:0::/64'],
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['[::ffff:198.51.100.1]:4711', '198.51.100.1'],
+  ['2002:c633:6414::1', '198.51.100.20'],
+  ['64:ff9b::198.51.100.20', '198.51.100.20'],
 ])('an X-Forwarded-For entry %s counts as %s', (entry, network) => {
   expect(clientAddressOf(request(`203.0.113.7, ${entry}`), 1)).toBe(network);
 });
