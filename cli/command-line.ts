@@ -67,7 +67,8 @@ function addWord(program: Command, parent: Command, name: string): Command {
 function configure(program: Command, command: Command): void {
   const json = () => program.opts<GlobalFlags>().json;
   // Commander strips styles when stdout shows none.
-  const heading = (text: string) => (program.opts<GlobalFlags>().color === false ? text : styleText('bold', text));
+  const heading = (text: string) =>
+    program.opts<GlobalFlags>().color === false ? text : styleText('bold', text, { validateStream: false });
   command
     .helpCommand(false)
     .configureHelp({

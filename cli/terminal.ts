@@ -93,7 +93,8 @@ export function openTerminal(
     detail(text) {
       if (flags.verbose) writeError(`${clean(text)}\n`);
     },
-    style: (format, text) => (hasColors ? styleText(format, text) : text),
+    // The streams of the process need not be those of the command.
+    style: (format, text) => (hasColors ? styleText(format, text, { validateStream: false }) : text),
     progress(line) {
       if (flags.quiet || !stderr.isTTY || !movesCursor) return;
       hasProgress = line !== '';

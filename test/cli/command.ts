@@ -12,19 +12,31 @@ export type Home = {
   env: Record<string, string>;
   /** Runs `emailauth` as a script does, without a terminal: within this process, unless the environment has what Node.js reads as it starts. */
   run(args: string[], options?: RunOptions): Promise<Ran>;
+  /** Does the same within this process, and returns while the command runs. */
+  start(args: string[], options?: RunOptions): Running;
   /** Does the same in a process of its own: for what the process does itself, and for commands that start others. */
   spawn(args: string[], options?: RunOptions): Promise<Ran>;
   close(): Promise<void>;
 };
 
 export type RunOptions = {
-  /** The content of stdin, which is closed without one. */
-  input?: string;
+  /** The content of stdin, which is closed without one; a stream stays open as long as it does. */
+  input?: string | Readable;
   /** Overrides variables of the environment. */
   env?: Record<string, string>;
   cwd?: string;
   /** Aborts the command like Ctrl-C. */
   signal?: AbortSignal;
+};
+
+/** A command that runs, without a terminal. */
+export type Running = {
+  /** Returns what it has written to stdout. */
+  stdout(): string;
+  stderr(): string;
+  /** Aborts it like Ctrl-C. */
+  interrupt(): void;
+  ended: Promise<Ran>;
 };
 
 export type Ran = {
@@ -60,18 +72,26 @@ export async function openHome(host: string): Promise<Home> {
     });
     return ranOf(exitCode, stdout, stderr);
   };
+  const start: Home['start'] = (args, { input, env: changes, cwd = directory, signal } = {}) => {
+    const stop = new AbortController();
+    const [stdout, stderr] = [new Collected(), new Collected()];
+    const stdin = input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)]);
+    const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    return {
+      stdout: () => stdout.text(),
+      stderr: () => stderr.text(),
+      interrupt: () => stop.abort(),
+      ended: run(args, { env: { ...env, ...changes }, cwd, stdin, stdout, stderr, signal: signals }).then((exitCode) =>
+        ranOf(exitCode, stdout.text().replace(/\n$/, ''), stderr.text().replace(/\n$/, '')),
+      ),
+    };
+  };
   return {
     directory,
     env,
+    start,
     spawn,
-    async run(args, options = {}) {
-      const { input, env: changes, cwd = directory, signal = new AbortController().signal } = options;
-      const all: typeof env = { ...env, ...changes };
-      if (READ_AT_START.some((name) => all[name])) return spawn(args, options);
-      const [stdout, stderr] = [new Collected(), new Collected()];
-      const stdin = Readable.from(input === undefined ? [] : [Buffer.from(input)]);
-      return ranOf(await run(args, { env: all, cwd, stdin, stdout, stderr, signal }), stdout.text(), stderr.text());
-    },
+    run: (args, options = {}) => (isReadAtStart({ ...env, ...options.env }) ? spawn(args, options) : start(args, options).ended),
     close: () => rm(directory, { recursive: true, force: true }),
   };
 }
@@ -84,7 +104,8 @@ const ranOf = (exitCode: number | undefined, stdout: string, stderr: string): Ra
   json: () => JSON.parse(stdout),
 });
 
-const READ_AT_START = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
+/** Returns whether an environment has what Node.js reads as it starts. */
+export const isReadAtStart = (env: Record<string, string>) => ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'].some((name) => env[name]);
 
 /** Keeps what is written to it. */
 class Collected extends Writable {
@@ -96,6 +117,6 @@ class Collected extends Writable {
   }
 
   text(): string {
-    return Buffer.concat(this.#chunks).toString().replace(/\n$/, '');
+    return Buffer.concat(this.#chunks).toString();
   }
 }

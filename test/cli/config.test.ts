@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
-import { openTerminal } from './terminal.ts';
+import { openTerminal, spawnTerminal } from './terminal.ts';
 
 let home: Home;
 beforeEach(async () => {
@@ -98,7 +98,8 @@ test('open opens the browser of a desktop, but not over SSH', async () => {
     [{ ...desktop, CI: 'true' }, false],
     [desktop, true],
   ] as const) {
-    const terminal = openTerminal(home, ['open', 'docs', '--json'], { env });
+    // The program that opens a browser gets the environment of the process.
+    const terminal = (expected ? spawnTerminal : openTerminal)(home, ['open', 'docs', '--json'], { env });
     expect(await terminal.exited).toBe(0);
     expect(terminal.text()).toContain(`"opened": ${expected}`);
     await terminal.close();

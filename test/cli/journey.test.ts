@@ -1,27 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type NameServer, openNameServer } from '../support/dns.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { production, useProduction } from '../support/harness.ts';
 import { freshAddress, freshDomain, visitorToken } from '../support/sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { openMailedLink } from './sign-in.ts';
 import { KEYS, openTerminal, type Terminal } from './terminal.ts';
 
-let stage: Stage;
-let names: NameServer;
-let service: Service;
+const { stage, service, names } = await useProduction();
 let home: Home;
 const terminals: Terminal[] = [];
 beforeAll(async () => {
-  stage = await openStage();
-  names = await openNameServer();
-  service = await stage.start({ ADMIN_PASSWORD: production.ADMIN_PASSWORD, DNS_SERVERS: names.address });
   home = await openHome(service.url);
 });
 afterAll(async () => {
   for (const terminal of terminals) await terminal.close();
   await home?.close();
-  await names?.close();
-  await stage.close();
 });
 
 /** Runs a command in the developer's terminal. */

@@ -61,19 +61,18 @@ export async function signIn(): Promise<void> {
 }
 export const openSessions = async () => Number((await stage.query('select count(*) as many from admin_sessions'))[0].many);
 
-/** Runs the command in a terminal. */
-export function open(
-  options: { args?: string[]; columns?: number; rows?: number; env?: Record<string, string>; from?: Home } = {},
-): Terminal {
-  const { args = [], from = home, env = withPassword, ...size } = options;
-  const terminal = openTerminal(from, ['stats', ...args], { ...size, env });
+type Opening = { args?: string[]; columns?: number; rows?: number; env?: Record<string, string>; from?: Home };
+
+/** Runs the command in a terminal. @param start spawnTerminal, for the colors that Ink chooses when a process starts */
+export function open({ args = [], from = home, env = withPassword, ...size }: Opening = {}, start = openTerminal): Terminal {
+  const terminal = start(from, ['stats', ...args], { ...size, env });
   terminals.push(terminal);
   return terminal;
 }
 
 /** Opens the screen and waits for the statistics. */
-export async function opened(options?: Parameters<typeof open>[0]): Promise<Terminal> {
-  const terminal = open(options);
+export async function opened(options?: Opening, start = openTerminal): Promise<Terminal> {
+  const terminal = open(options, start);
   await terminal.waitFor('? help');
   await terminal.waitFor(/\d\d:\d\d:\d\d/);
   return terminal;

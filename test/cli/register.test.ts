@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { freshAddress, freshDomain, registerWebsite, visitorToken } from '../support/sign-ins.ts';
 import { freePort } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
 });
 afterAll(async () => {
   await home?.close();
-  await stage.close();
 });
 
 const ownerOf = async (domain: string) => (await stage.query('select email from websites where domain = $1', [domain]))[0]?.email;
@@ -98,15 +94,6 @@ test('exits with 8 without a service', async () => {
   const nowhere = `http://localhost:${await freePort()}`;
   const ran = await home.run(['register', freshDomain(), '--email', freshAddress(), '--host', nowhere]);
   expect([ran.exitCode, ran.stderr]).toEqual([8, expect.stringContaining(`${nowhere} cannot be reached`)]);
-});
-
-test('exits with 7 and the time to wait after too many registrations', async () => {
-  const strict = await stage.start({ ...production });
-  const client = strict.client();
-  for (let count = 0; count < 10; count++) await client.post('/api/websites/register', { domain: freshDomain(), email: freshAddress() });
-  const ran = await home.run(['register', freshDomain(), '--email', freshAddress(), '--host', strict.url]);
-  expect([ran.exitCode, ran.stderr]).toEqual([7, expect.stringMatching(/Too many registrations[\s\S]*Try again in \d+ minutes/)]);
-  await strict.stop();
 });
 
 test('prompts for both in a terminal and validates each input immediately', async () => {

@@ -1,25 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { useService } from '../support/harness.ts';
 import { addWebsite, type Developer, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';
-import { freePort } from '../support/waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-let stage: Stage;
-let service: Service;
+const { stage, service } = await useService();
 let home: Home;
 let ann: Developer;
 beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start();
   home = await openHome(service.url);
   ann = await signInDeveloper(stage, service);
   home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
 });
 afterAll(async () => {
   await home?.close();
-  await stage.close();
 });
 
 const domainsOf = async ({ client }: Developer) =>
@@ -208,22 +203,6 @@ describe('remove', () => {
 });
 
 describe('the caller', () => {
-  const calls = [
-    ['list'],
-    ['add', 'shop.example'],
-    ['get', 'shop.example'],
-    ['update', 'shop.example', '--no-icon'],
-    ['verify', 'shop.example'],
-  ];
-
-  test('gets 4 and instructions when not signed in', async () => {
-    for (const args of [...calls, ['remove', 'shop.example', '--yes']]) {
-      const ran = await home.run(['sites', ...args, '--json'], { env: { EMAILAUTH_TOKEN: '' } });
-      expect([args, ran.exitCode, ran.json().error.code]).toEqual([args, 4, 'sign_in_needed']);
-      expect(ran.json().error.hint).toContain('emailauth login');
-    }
-  });
-
   test('can read but not change with a test key (4)', async () => {
     const [domain, env] = [await added(), { EMAILAUTH_TOKEN: await keyOf(ann, 'test') }];
     expect((await home.run(['sites', 'get', domain], { env })).exitCode).toBe(0);
@@ -245,19 +224,5 @@ describe('the caller', () => {
     await owner.client.delete(`/api/api-keys/${made.id}`);
     const ran = await home.run(['sites', 'list'], { env: { EMAILAUTH_TOKEN: made.key } });
     expect([ran.exitCode, ran.stderr]).toEqual([4, expect.stringContaining('does not accept EMAILAUTH_TOKEN')]);
-  });
-
-  test('gets 8 without a service', async () => {
-    const nowhere = `http://localhost:${await freePort()}`;
-    expect((await home.run(['sites', 'list', '--host', nowhere])).exitCode).toBe(8);
-  });
-
-  test('gets 7 and the time to wait after adding too many', async () => {
-    const strict = await stage.start({ ...production });
-    const owner = await signInDeveloper(stage, strict);
-    for (let count = 0; count < 10; count++) await added(owner);
-    const ran = await home.run(['sites', 'add', freshDomain(), '--host', strict.url], { env: await as(owner) });
-    expect([ran.exitCode, ran.stderr]).toEqual([7, expect.stringMatching(/Try again in \d+ minutes/)]);
-    await strict.stop();
   });
 });

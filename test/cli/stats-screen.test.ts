@@ -22,7 +22,7 @@ import {
   total,
   withPassword,
 } from './month.ts';
-import { KEYS } from './terminal.ts';
+import { KEYS, spawnTerminal } from './terminal.ts';
 
 beforeAll(openMonth);
 beforeEach(forgetLimits);
@@ -31,7 +31,7 @@ afterAll(closeMonth);
 
 describe('the screen', () => {
   test('handles every key', async () => {
-    const terminal = await opened();
+    const terminal = await opened({}, spawnTerminal);
     await shows(terminal, `${named(0)}: ${today} sign-ins`);
     expect(terminal.screen()[0]).toBe(` Sign-ins at localhost:${service.port}, by UTC day`);
     await shows(terminal, /│ Today +│ │ Total, 30 days +│ │ Average a day +│/);
@@ -112,27 +112,25 @@ describe('the screen', () => {
     expect(await terminal.exited).toBe(0);
   });
 
-  test.each([
-    ['q', 'q'],
-    ['Esc', KEYS.escape],
-    ['Ctrl-C', KEYS.interrupt],
-  ])('%s restores the terminal and ends the session', async (_, key) => {
+  test('restores the terminal and ends the session at q, Esc and Ctrl-C', async () => {
     const before = await openSessions();
-    const terminal = await opened();
-    expect(await openSessions()).toBe(before + 1);
-    terminal.type(key);
-    expect(await terminal.exited).toBe(0);
-    expect(terminal.bytes().startsWith(ENTER_SCREEN)).toBe(true);
-    expect(terminal.bytes().endsWith(LEAVE_SCREEN)).toBe(true);
-    expect(terminal.text().trim()).toBe('');
-    // No sequence that would clear the scrollback.
-    expect(terminal.bytes()).not.toContain('\x1b[3J');
-    await waitUntil('its session has ended', 30_000, async () => (await openSessions()) === before);
+    for (const key of ['q', KEYS.escape, KEYS.interrupt]) {
+      const terminal = await opened();
+      expect(await openSessions()).toBe(before + 1);
+      terminal.type(key);
+      expect(await terminal.exited).toBe(0);
+      expect(terminal.bytes().startsWith(ENTER_SCREEN)).toBe(true);
+      expect(terminal.bytes().endsWith(LEAVE_SCREEN)).toBe(true);
+      expect(terminal.text().trim()).toBe('');
+      // No sequence that would clear the scrollback.
+      expect(terminal.bytes()).not.toContain('\x1b[3J');
+      await waitUntil('its session has ended', 30_000, async () => (await openSessions()) === before);
+    }
   });
 
-  test.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('%s restores the terminal', async (name) => {
-    const terminal = await opened();
-    terminal.signal(name);
+  test('restores the terminal at SIGTERM', async () => {
+    const terminal = await opened({}, spawnTerminal);
+    terminal.signal('SIGTERM');
     expect(await terminal.exited).toBe(2);
     expect(terminal.bytes()).toContain(LEAVE_SCREEN);
     expect(terminal.bytes().slice(terminal.bytes().indexOf(LEAVE_SCREEN) + LEAVE_SCREEN.length)).not.toContain('\x1b');
@@ -140,7 +138,7 @@ describe('the screen', () => {
   });
 
   test('adapts to the size of the terminal and uses its colors', async () => {
-    const terminal = await opened({ columns: 100, rows: 30 });
+    const terminal = await opened({ columns: 100, rows: 30 }, spawnTerminal);
     terminal.type(KEYS.left);
     await shows(terminal, `${named(1)}: 1,001 sign-ins`);
     const bars = line(terminal, /█/);
@@ -168,7 +166,7 @@ describe('the screen', () => {
   });
 
   test('uses no colors with NO_COLOR and marks the selected day', async () => {
-    const terminal = await opened({ env: { ...withPassword, NO_COLOR: '1' } });
+    const terminal = await opened({ env: { ...withPassword, NO_COLOR: '1' } }, spawnTerminal);
     terminal.type(KEYS.left);
     await shows(terminal, `${named(1)}: 1,001 sign-ins`);
     await shows(terminal, `▸ ${named(1)}`);
@@ -180,31 +178,16 @@ describe('the screen', () => {
   });
 
   test('uses only ASCII with --no-color in a locale without UTF-8', async () => {
-    const terminal = await opened({ args: ['--no-color'], env: { ...withPassword, LANG: 'C' } });
+    const terminal = await opened({ args: ['--no-color'], env: { ...withPassword, LANG: 'C' } }, spawnTerminal);
     await shows(terminal, '####');
     await shows(terminal, /-\^-/);
     await shows(terminal, /^[\x20-\x7e\n]*$/);
     expect(terminal.bytes()).not.toMatch(/\[[\d;]*m/);
   });
 
-  test('reports an unreachable service and reloads by r', async () => {
-    const fleeting = await stage.start(production);
-    const terminal = await opened({ env: { ...withPassword, EMAILAUTH_HOST: fleeting.url } });
-    await fleeting.stop();
-    terminal.type('r');
-    await shows(terminal, 'The service cannot be reached. Press r to try again.');
-    await shows(terminal, `${named(0)}: ${today} sign-ins`);
-    await stage.start({ ...production, PORT: String(fleeting.port) });
-    terminal.type('r');
-    await shows(terminal, 'q quit');
-    await lacks(terminal, 'cannot be reached');
-    terminal.type('q');
-    expect(await terminal.exited).toBe(0);
-  });
-
-  test('reports an ended session and opens a new one by r, unless the password was changed', async () => {
-    const fleeting = await stage.start(production);
-    const terminal = await opened({ env: { ...withPassword, EMAILAUTH_HOST: fleeting.url } });
+  // Last, since it ends the service.
+  test('reports an ended session, an unreachable service and a changed password, and reloads by r', async () => {
+    const terminal = await opened();
     await stage.query('delete from admin_sessions');
     terminal.type('a');
     await shows(terminal, 'The admin session has ended. Press r to open it again.');
@@ -213,10 +196,14 @@ describe('the screen', () => {
     await shows(terminal, 'q quit');
     expect(await openSessions()).toBe(1);
 
-    await fleeting.stop();
-    await stage.start({ ...production, PORT: String(fleeting.port), ADMIN_PASSWORD: 'another password for the tests' });
+    await service.stop();
+    terminal.type('r');
+    await shows(terminal, 'The service cannot be reached. Press r to try again.');
+    await shows(terminal, `${named(0)}: ${today} sign-ins`);
+    await stage.start({ ...production, PORT: String(service.port), ADMIN_PASSWORD: 'another password for the tests' });
     terminal.type('r');
     await shows(terminal, 'The admin password was changed. Quit, and run `emailauth stats` again.');
+    await lacks(terminal, 'cannot be reached');
     terminal.type('q');
     expect(await terminal.exited).toBe(0);
   });

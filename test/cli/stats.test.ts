@@ -1,13 +1,10 @@
-import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { entry } from '../support/program.ts';
 import { freePort, waitUntil } from '../support/waiting.ts';
 import {
   closeMonth,
   closeTerminals,
   dates,
   forgetLimits,
-  home,
   open,
   openMonth,
   openSessions,
@@ -22,7 +19,6 @@ import {
 } from './month.ts';
 import { KEYS } from './terminal.ts';
 
-const hasJq = (await execa('jq', ['--version'], { reject: false })).exitCode === 0;
 beforeAll(openMonth);
 beforeEach(forgetLimits);
 afterEach(closeTerminals);
@@ -48,13 +44,6 @@ describe('without a screen', () => {
     expect(stdout).toBe(
       `Today                ${today}\nTotal of 2 days  1,00${today + 1}\nAverage a day      ${Math.round((today + 1001) / 2)}\n\nDate        Logins\n${dates[0]}       ${today}\n${dates[1]}   1,001`,
     );
-  });
-
-  test.skipIf(!hasJq)('jq reads the JSON', async () => {
-    const piped = await execa('sh', ['-c', `"${process.execPath}" "${entry}" stats --json | jq .total`], {
-      env: { ...home.env, ...withPassword },
-    });
-    expect(piped.stdout).toBe(String(total()));
   });
 
   test('prints the table with --plain, in a dumb terminal and for screen readers', async () => {

@@ -2,24 +2,23 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { type Service, useService } from '../support/harness.ts';
 import { freePort, waitUntil } from '../support/waiting.ts';
 import type { Check } from './clinic.ts';
 import { type Home, openHome } from './command.ts';
 import { type Defect, defects, makeExpressApp } from './express-app.ts';
 import { openTerminal } from './terminal.ts';
 
-let stage: Stage;
+const { stage, service: delivering } = await useService();
+/** A service with an inbox. */
 let service: Service;
 let home: Home;
 beforeAll(async () => {
-  stage = await openStage();
   service = await stage.start({ SMTP_URL: '', MAIL_FROM: '' });
   home = await openHome(service.url);
 });
 afterAll(async () => {
   await home.close();
-  await stage.close();
 });
 
 const makeApp = async (defect?: Defect) => {
@@ -139,13 +138,11 @@ test.each([
 });
 
 test('exits with 8 for a service with --host that has no inbox', async () => {
-  const delivering = await stage.start();
   const ran = await home.run(['try', await makeApp(), '--host', delivering.url, '--json']);
   expect([ran.exitCode, ran.json().error]).toEqual([
     8,
     expect.objectContaining({ code: 'not_local', hint: expect.stringMatching(/emailauth start/) }),
   ]);
-  await delivering.stop();
 });
 
 test('starts a service of its own when none responds, and ends it', async () => {
