@@ -3,7 +3,6 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { execa } from 'execa';
 import { parse as parseToml } from 'smol-toml';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { entry } from '../support/program.ts';
@@ -61,13 +60,6 @@ describe.each(ids)('%s', (id) => {
     expect((await home.run(['mcp', 'config', id, '--json'])).json()).toEqual({ client: id, path: pathOf(id), config: tree });
     const { command, args } = tree[assistants[id][1]].emailauth as { command: string; args: string[] };
     expect([command.startsWith('/'), args]).toEqual([true, [entry, 'mcp', '--host', host]]);
-
-    // Desktop programs start it with HOME and a short PATH.
-    const client = new Client({ name: 'emailauth-tests', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
-    await client.connect(new StdioClientTransport({ command, args, env: { HOME: home.directory, PATH: '/nowhere' }, stderr: 'pipe' }));
-    onTestFinished(() => client.close());
-    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('get_status');
-    expect((await client.callTool({ name: 'list_frameworks', arguments: {} })).isError).toBeFalsy();
   });
 
   test('is installed by its own program, or gets its entry printed', async () => {
@@ -89,6 +81,17 @@ describe.each(ids)('%s', (id) => {
     const { config } = (await home.run(['mcp', 'config', id, '--json'])).json();
     expect(result.config).toEqual(config);
   });
+});
+
+test('the server starts by its entry alone', async () => {
+  const { config } = (await home.run(['mcp', 'config', 'claude-desktop', '--json'])).json();
+  const { command, args } = config.mcpServers.emailauth;
+  // Desktop programs start it with HOME and a short PATH.
+  const client = new Client({ name: 'emailauth-tests', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(new StdioClientTransport({ command, args, env: { HOME: home.directory, PATH: '/nowhere' }, stderr: 'pipe' }));
+  onTestFinished(() => client.close());
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('get_status');
+  expect((await client.callTool({ name: 'list_frameworks', arguments: {} })).isError).toBeFalsy();
 });
 
 test('`mcp config` prints all entries', async () => {
@@ -120,15 +123,11 @@ test('an interruption stops the program, and is not taken for its failure', asyn
   const started = join(home.directory, 'started');
   const code = `require('fs').writeFileSync(${JSON.stringify(started)}, ''); setInterval(() => {}, 1000)`;
   await writeFile(join(home.directory, 'bin/codex'), `#!${process.execPath}\n${code}\n`);
-  const child = execa(process.execPath, [entry, 'mcp', 'install', 'codex', '--yes', '--json'], {
-    env: { ...home.env, ...env },
-    extendEnv: false,
-    reject: false,
-  });
+  const running = home.start(['mcp', 'install', 'codex', '--yes', '--json'], { env });
   await waitUntil('the program runs', 60_000, () => existsSync(started));
-  child.kill('SIGINT');
-  const { exitCode, stdout } = await child;
-  expect([exitCode, JSON.parse(stdout).error]).toMatchObject([2, { code: 'cancelled', message: 'Cancelled; `codex` was stopped.' }]);
+  running.interrupt();
+  const { exitCode, json } = await running.ended;
+  expect([exitCode, json().error]).toMatchObject([2, { code: 'cancelled', message: 'Cancelled; `codex` was stopped.' }]);
 });
 
 test('reports what the program says when it fails, and how to remove an older server', async () => {

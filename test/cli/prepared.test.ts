@@ -133,15 +133,11 @@ describe('a directory with a hostile name', () => {
 });
 
 test('EMAILAUTH_TOKEN does not go to a program that listens at the default address, also not on Tab', async () => {
-  const { EMAILAUTH_HOST: _, ...env } = home.env;
-  const alone: Home = { ...home, env: { ...env, EMAILAUTH_TOKEN: 'ea_live_something' } };
-  const { execa } = await import('execa');
-  const { entry } = await import('../support/program.ts');
-  const run = (args: string[]) =>
-    execa(process.execPath, [entry, ...args], { env: alone.env, extendEnv: false, reject: false, stdin: 'ignore', cwd: directory });
+  const env = { EMAILAUTH_HOST: '', EMAILAUTH_TOKEN: 'ea_live_something' };
+  const run = (args: string[]) => home.run(args, { env, cwd: directory });
   for (const args of [['sites', 'list'], ['whoami'], ['tail'], ['verify', 'token']]) {
     const ran = await run([...args, '--json']);
-    expect([ran.exitCode, JSON.parse(ran.stdout).error]).toEqual([
+    expect([ran.exitCode, ran.json().error]).toEqual([
       3,
       {
         code: 'usage',

@@ -1,12 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { useService } from '../support/harness.ts';
 import { addApplication, signInAt } from '../support/oidc-driver.ts';
-import { entry } from '../support/program.ts';
 import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
-import { type Home, openHome } from './command.ts';
+import { type Home, openHome, type Running } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
 const { stage, service } = await useService();
@@ -17,9 +14,9 @@ beforeAll(async () => {
   ann = await signInDeveloper(stage, service);
   home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
 });
-const running = new Set<ChildProcess>();
+const running = new Set<Running>();
 afterEach(async () => {
-  for (const child of running) child.kill('SIGKILL');
+  for (const each of running) each.interrupt();
 });
 afterAll(async () => {
   await home?.close();
@@ -29,28 +26,16 @@ const added = async (): Promise<string> => (await ann.client.post('/api/websites
 
 /** Runs `emailauth tail` without a terminal. */
 function start(...args: string[]) {
-  const child = spawn(process.execPath, [entry, 'tail', ...args], {
-    cwd: home.directory,
-    env: home.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  const exited = once(child, 'exit').then(([code]) => code as number);
+  const tail = home.start(['tail', ...args]);
+  running.add(tail);
+  const { stdout, stderr } = tail;
   return {
-    stdout: () => stdout,
-    lines: () => stdout.split('\n').filter(Boolean),
-    untilErr: (wanted: string) => waitUntil(`stderr has ${wanted}`, 60_000, () => stderr.includes(wanted) || stderr),
-    until: (count: number) => waitUntil(`${count} lines`, 60_000, () => stdout.split('\n').length > count || `${stdout}\n${stderr}`),
+    lines: () => stdout().split('\n').filter(Boolean),
+    untilErr: (wanted: string) => waitUntil(`stderr has ${wanted}`, 60_000, () => stderr().includes(wanted) || stderr()),
+    until: (count: number) => waitUntil(`${count} lines`, 60_000, () => stdout().split('\n').length > count || `${stdout()}\n${stderr()}`),
     async interrupt() {
-      child.kill('SIGINT');
-      return exited;
+      tail.interrupt();
+      return (await tail.ended).exitCode;
     },
   };
 }
