@@ -5,12 +5,16 @@ import { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { run } from '../../cli/command-line.ts';
 import { program } from '../support/program.ts';
+import { openTrusting, type Trusting } from './trusting.ts';
 
 /** An empty home directory and the environment of a shell there. */
 export type Home = {
   directory: string;
   env: Record<string, string>;
-  /** Runs `emailauth` as a script does, without a terminal: within this process, unless the environment has what Node.js reads as it starts. */
+  /**
+   * Runs `emailauth` as a script does, without a terminal: within this process, unless the environment has what Node.js reads as it starts.
+   * With one authority in NODE_EXTRA_CA_CERTS all commands run in one other process.
+   */
   run(args: string[], options?: RunOptions): Promise<Ran>;
   /** Does the same within this process, and returns while the command runs. */
   start(args: string[], options?: RunOptions): Running;
@@ -72,27 +76,43 @@ export async function openHome(host: string): Promise<Home> {
     });
     return ranOf(exitCode, stdout, stderr);
   };
-  const start: Home['start'] = (args, { input, env: changes, cwd = directory, signal } = {}) => {
-    const stop = new AbortController();
-    const [stdout, stderr] = [new Collected(), new Collected()];
-    const stdin = input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)]);
-    const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-    return {
-      stdout: () => stdout.text(),
-      stderr: () => stderr.text(),
-      interrupt: () => stop.abort(),
-      ended: run(args, { env: { ...env, ...changes }, cwd, stdin, stdout, stderr, signal: signals }).then((exitCode) =>
-        ranOf(exitCode, stdout.text().replace(/\n$/, ''), stderr.text().replace(/\n$/, '')),
-      ),
-    };
+  let trusting: Trusting | undefined;
+  const runHere: Home['run'] = async (args, options = {}) => {
+    const { cwd = directory, input } = options;
+    const all: typeof env = { ...env, ...options.env };
+    if (!isReadAtStart(all)) return startCommand(args, { ...options, env: all, cwd }).ended;
+    if (all.NODE_OPTIONS || options.signal || input instanceof Readable) return spawn(args, options);
+    trusting ??= openTrusting(all.NODE_EXTRA_CA_CERTS);
+    const { exitCode, stdout, stderr } = await trusting.run({ args, input, env: all, cwd });
+    return ranOf(exitCode, stdout, stderr);
   };
   return {
     directory,
     env,
-    start,
+    run: runHere,
+    start: (args, options = {}) => startCommand(args, { cwd: directory, ...options, env: { ...env, ...options.env } }),
     spawn,
-    run: (args, options = {}) => (isReadAtStart({ ...env, ...options.env }) ? spawn(args, options) : start(args, options).ended),
-    close: () => rm(directory, { recursive: true, force: true }),
+    async close() {
+      await trusting?.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs `emailauth` within this process, with an environment of its own. */
+export function startCommand(args: string[], options: RunOptions & { env: Record<string, string>; cwd: string }): Running {
+  const { input, env, cwd, signal } = options;
+  const stop = new AbortController();
+  const [stdout, stderr] = [new Collected(), new Collected()];
+  const stdin = input instanceof Readable ? input : Readable.from(input === undefined ? [] : [Buffer.from(input)]);
+  const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+  return {
+    stdout: () => stdout.text(),
+    stderr: () => stderr.text(),
+    interrupt: () => stop.abort(),
+    ended: run(args, { env, cwd, stdin, stdout, stderr, signal: signals }).then((exitCode) =>
+      ranOf(exitCode, stdout.text().replace(/\n$/, ''), stderr.text().replace(/\n$/, '')),
+    ),
   };
 }
 
