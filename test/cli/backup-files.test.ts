@@ -1,3 +1,4 @@
+// A stage of its own: it restores databases.
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

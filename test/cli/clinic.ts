@@ -1,3 +1,4 @@
+// A stage of its own: it changes the DNS records of the sender, and doctor.test.ts takes the database away.
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';

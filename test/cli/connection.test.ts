@@ -1,8 +1,7 @@
-import { createServer as createHttpServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Authority, openAuthority } from '../support/certificates.ts';
 import { waitUntil } from '../support/waiting.ts';
@@ -18,7 +17,7 @@ let authority: Authority;
 let proxy: ConnectProxy;
 const servers: Server[] = [];
 /** Ports of this machine: services with a certificate for HOST, an expired one and one that no one trusts, and servers that speak no TLS. */
-let ports: Record<'valid' | 'expired' | 'foreign' | 'http' | 'ssh' | 'trickling', number>;
+let ports: Record<'valid' | 'expired' | 'foreign' | 'http' | 'ssh', number>;
 
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -41,7 +40,6 @@ beforeAll(async () => {
     foreign: await listen(createHttpsServer(foreign, answer)),
     http: await listen(createHttpServer(answer)),
     ssh: await listen(createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9\r\n'))),
-    trickling: await listen(createHttpServer((_, response) => trickle(response))),
   };
 });
 afterAll(async () => {
@@ -50,13 +48,6 @@ afterAll(async () => {
   await authority?.close();
   await home?.close();
 });
-
-/** Begins a response that never ends. */
-function trickle(response: ServerResponse): void {
-  const timer = setInterval(() => response.write(' '), 500);
-  response.on('close', () => clearInterval(timer));
-  response.write('[');
-}
 
 /** Runs `whoami` at a service. @returns the exit code, and the error or the result */
 async function whoami(host: string, env: Record<string, string> = {}) {
@@ -125,33 +116,6 @@ describe.concurrent('one sentence and one hint for each cause', () => {
     expect(failed).toMatchObject({ exitCode: 8, message: expect.stringMatching(message), hint: expect.stringMatching(hint) });
     expect(failed.message + failed.hint).not.toContain('secret');
     expect(refusing.credentials).toContain(`Basic ${Buffer.from('ann:secret').toString('base64')}`);
-  });
-});
-
-describe.concurrent('a response that never ends', () => {
-  test.each([['sites list'], ['tail']])('ends %s after the time limit', async (line) => {
-    const ran = await home.run([...line.split(' '), '--json'], { env: { EMAILAUTH_HOST: `http://localhost:${ports.trickling}` } });
-    const message = `http://localhost:${ports.trickling} did not respond within 30 s.`;
-    expect([ran.exitCode, ran.json().error.message]).toEqual([8, message]);
-  });
-
-  test('ends the call of an MCP tool', async () => {
-    const messages = [
-      {
-        id: 1,
-        method: 'initialize',
-        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-      },
-      { method: 'notifications/initialized' },
-      { id: 2, method: 'tools/call', params: { name: 'list_sites', arguments: {} } },
-    ];
-    const stdin = new PassThrough();
-    const running = home.start(['mcp', '--host', `http://localhost:${ports.trickling}`], { input: stdin });
-    for (const message of messages) stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    await waitUntil('the tool responds', 120_000, () => running.stdout().includes('"id":2') || running.stdout());
-    stdin.end();
-    await running.ended;
-    expect(running.stdout()).toContain('did not respond within 30 s');
   });
 });
 

@@ -1,3 +1,4 @@
+// A stage of its own: it counts the sign-ins and the sessions of the whole service.
 import { openStage, production, type Service, type Stage } from '../support/harness.ts';
 import { addWebsite, visitorToken } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';

@@ -1,6 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitUntil } from '../support/waiting.ts';
 import { type Home, openHome, type Ran } from './command.ts';
 import { type FakeService, openFakeService } from './fake-service.ts';
 
@@ -58,7 +61,37 @@ async function serve(...listener: Parameters<typeof openFakeService>): Promise<R
   return { ...token, EMAILAUTH_HOST: server.url };
 }
 
+/** Begins a response that never ends. */
+function trickle(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(' '), 500);
+  response.on('close', () => clearInterval(timer));
+  response.write('[');
+}
+
+/** Calls a tool of `emailauth mcp`. @returns its output */
+async function callTool(env: Record<string, string>): Promise<string> {
+  const messages = [
+    {
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/call', params: { name: 'list_sites', arguments: {} } },
+  ];
+  const stdin = new PassThrough();
+  const running = home.start(['mcp'], { input: stdin, env });
+  for (const message of messages) stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  await waitUntil('the tool responds', 120_000, () => running.stdout().includes('"id":2') || running.stdout());
+  stdin.end();
+  await running.ended;
+  return running.stdout();
+}
+
 let silent: Promise<Ran>[];
+/** Commands at a service whose response never ends. */
+let endless: Promise<Ran>[];
+let endlessTool: Promise<string>;
 beforeAll(async () => {
   await mkdir(join(home.directory, 'project'));
   await writeFile(
@@ -68,7 +101,10 @@ beforeAll(async () => {
   // They run into the time-out while the other tests run.
   const env = await serve(() => {});
   silent = asking.map((row) => run(row, env));
-  for (const each of silent) each.catch(() => {});
+  const trickling = await serve((_, response) => trickle(response));
+  endless = [['sites', 'list'], ['tail']].map((words) => home.run([...words, '--json'], { env: trickling }));
+  endlessTool = callTool(trickling);
+  for (const each of [...silent, ...endless, endlessTool]) each.catch(() => {});
 });
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.close()));
@@ -143,4 +179,10 @@ describe.each(asking.map((row) => [nameOf(row), row] as const))('%s', (_, row) =
 
 test('times out when a service never responds', async () => {
   for (const [i, ran] of (await Promise.all(silent)).entries()) expect([nameOf(asking[i]), ran.exitCode]).toEqual([nameOf(asking[i]), 8]);
+});
+
+test('times out when a response never ends, also that to an MCP tool', async () => {
+  for (const ran of await Promise.all(endless))
+    expect([ran.exitCode, ran.json().error.message]).toEqual([8, expect.stringMatching(/ did not respond within 30 s\.$/)]);
+  expect(await endlessTool).toContain('did not respond within 30 s');
 });
