@@ -1,7 +1,7 @@
 import { type CryptoKey, decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import pg from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Client, HttpResponse } from '../support/client.ts';
+import type { HttpResponse } from '../support/client.ts';
 import { freshNetworkAddress, useProduction, useService } from '../support/harness.ts';
 import { allow, answerOf, begin, continueByLink, exchangeCode, follow, postForm, REDIRECT, signIn } from '../support/oidc-client.ts';
 import { bootOf } from '../support/oidc-driver.ts';
@@ -228,22 +228,6 @@ test('rejected requests of an application are recorded for its owner, at most a 
   );
   await begin(client, { clientId: application.clientId, parameters: { scope: 'openid\\' } });
   await recorded(100);
-});
-
-test('an https service sets its cookies with prefixes, and links to no other address', async () => {
-  const secure = await stage.start({ PUBLIC_URL: 'https://auth.example', ADMIN_PASSWORD: 'a password for the tests' });
-  const client: Client = secure.client();
-  const { response } = await begin(client, { clientId });
-  expect(response.headers.location).toMatch(/^\/oauth\/interaction\//);
-  const cookies = response.setCookies.join('\n');
-  expect(cookies).toMatch(/^__Secure-oidc_interaction=[^;]+; path=\/oauth\/interaction\/[^;]+;.*samesite=lax; secure; httponly/m);
-  expect(cookies).toMatch(/^__Secure-oidc_resume=[^;]+; path=\/oauth\/authorize\/[^;]+;.*samesite=lax; secure; httponly/m);
-  const page = await follow(client, response);
-  expect(bootOf(page).authorization.step).toBe('sign_in');
-  const metadata = (await client.get('/.well-known/openid-configuration')).json;
-  expect(metadata).toMatchObject({ issuer: 'https://auth.example', token_endpoint: 'https://auth.example/oauth/token' });
-  await secure.stop();
-  expect(secure.output()).not.toMatch(/oidc-provider/);
 });
 
 test('rejected token requests above the limit of their network get 429', async () => {

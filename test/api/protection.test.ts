@@ -6,7 +6,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { hintCookies } from '../../contract/remembered.ts';
 import { routes } from '../../contract/routes.ts';
 import { Client } from '../support/client.ts';
-import { production, type Service, useService } from '../support/harness.ts';
+import { freshNetworkAddress, production, type Service, useService } from '../support/harness.ts';
+import { begin, follow } from '../support/oidc-client.ts';
+import { bootOf } from '../support/oidc-driver.ts';
 import {
   addWebsite,
   authorize,
@@ -20,11 +22,13 @@ import {
 import { waitUntil } from '../support/waiting.ts';
 
 const { stage, service } = await useService();
-/** With an https PUBLIC_URL, in production mode. */
-let secure: Service;
+/** Two with an https PUBLIC_URL, in production mode; one of them is behind a proxy and has a METRICS_TOKEN. */
+let direct: Service;
+let proxied: Service;
 let shop: string;
 beforeAll(async () => {
-  secure = await stage.start({ ...production, PUBLIC_URL: 'https://login.example' });
+  direct = await stage.start({ ...production, PUBLIC_URL: 'https://login.example' });
+  proxied = await stage.start({ ...production, PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1', METRICS_TOKEN: 'token-of-the-test' });
   shop = await addWebsite(stage, service);
 });
 
@@ -125,7 +129,6 @@ test('/metrics without a token serves only programs on this machine that use a l
 test('/metrics behind a proxy requires METRICS_TOKEN, which is logged once at the start', {
   timeout: 120_000,
 }, async () => {
-  const open = await stage.start({ ...production, PUBLIC_URL: 'https://auth.example', METRICS_TOKEN: 'token-of-the-test' });
   // Like nginx by default: adds no header and passes a loopback name in Host.
   const throughProxy = async (to: number, headers = {}) => {
     const proxy = createServer((socket) => void socket.pipe(connect(to, '127.0.0.1')).pipe(socket)).listen(0, '127.0.0.1');
@@ -134,14 +137,11 @@ test('/metrics behind a proxy requires METRICS_TOKEN, which is logged once at th
     proxy.close();
     return response;
   };
-  for (const { port } of [secure, open]) expect((await throughProxy(port)).status).toBe(404);
-  const response = await throughProxy(open.port, { Authorization: 'Bearer token-of-the-test' });
+  for (const { port } of [direct, proxied]) expect((await throughProxy(port)).status).toBe(404);
+  const response = await throughProxy(proxied.port, { Authorization: 'Bearer token-of-the-test' });
   expect([response.status, response.text]).toEqual([200, expect.stringContaining('emailauth_http_answers_total')]);
-  // Log lines are written half a second later or when the service stops.
-  await waitUntil('the line is written', 30_000, () => secure.output().includes('METRICS_TOKEN'));
-  await open.stop();
-  expect(secure.output().match(/METRICS_TOKEN/g)).toHaveLength(1);
-  expect(open.output()).not.toContain('METRICS_TOKEN');
+  await waitUntil('the line is written', 30_000, () => direct.output().includes('METRICS_TOKEN'));
+  expect(direct.output().match(/METRICS_TOKEN/g)).toHaveLength(1);
 });
 
 test('TRUST_PROXY disables metrics without a token and the development endpoints in local mode', async () => {
@@ -215,23 +215,25 @@ describe('response headers', () => {
 });
 
 describe('with an https PUBLIC_URL', () => {
+  /** Returns a client with a network address of its own, since limits count those of the other files too. */
+  const open = () => proxied.client(freshNetworkAddress());
   let domain: string;
   beforeAll(async () => {
-    domain = await registerWebsite(secure.client());
+    domain = await registerWebsite(open());
   });
 
   const cookieNamed = (lines: string[], name: string) => lines.find((line) => line.startsWith(`${name}=`)) ?? '';
 
   test('cookies are __Host-, Secure, HttpOnly and Lax, and hint cookies are Secure and Lax', async () => {
-    const [client, email] = [secure.client(), freshAddress()];
+    const [client, email] = [open(), freshAddress()];
     const requested = await requestEmail(client, email, `https://${domain}/`);
     const attempt = cookieNamed(requested.setCookies, '__Host-attempt');
     expect(attempt).toMatch(/; Max-Age=600\b/);
     const mail = await stage.mailbox.waitFor(email);
-    expect(mail.link.startsWith('https://login.example/auth/link?t=')).toBe(true);
+    expect(mail.link.startsWith('https://auth.example/auth/link?t=')).toBe(true);
     const opened = await client.get(mail.link);
     expect(opened.status).toBe(303);
-    const { setCookies } = await signInDeveloperOn(secure);
+    const { setCookies } = await signInDeveloperHere();
     for (const line of [attempt, cookieNamed(setCookies, '__Host-sid'), cookieNamed(setCookies, '__Host-device')]) {
       expect(line).toMatch(/; HttpOnly/);
       expect(line).toMatch(/; Secure/);
@@ -251,26 +253,60 @@ describe('with an https PUBLIC_URL', () => {
 
   test('every response has an HSTS header', async () => {
     for (const path of ['/auth', '/api/languages', '/no-such-page']) {
-      expect((await secure.client().get(path)).headers['strict-transport-security']).toMatch(/max-age=\d{7,}/);
+      expect((await open().get(path)).headers['strict-transport-security']).toMatch(/max-age=\d{7,}/);
     }
   });
 
   test.each(['/dev/inbox', '/demo'])('%s returns 404 in production', async (path) => {
-    expect((await secure.client().get(path)).status).toBe(404);
+    expect((await open().get(path)).status).toBe(404);
   });
 
   test('loopback and http forward_urls are rejected in production', async () => {
     for (const forward_url of ['http://localhost:4000/', 'https://localhost/', `http://${domain}/`, `https://${domain}:8443/`]) {
-      const response = await secure.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
+      const response = await open().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
       expect([forward_url, response.status]).toEqual([forward_url, 400]);
     }
-    const localhost = await secure.client().get('/api/websites/domain/localhost');
+    const localhost = await open().get('/api/websites/domain/localhost');
     expect(localhost.status).toBe(404);
   });
 
-  async function signInDeveloperOn(on: Service) {
-    const client = on.client();
-    const { email, pkce } = await authorize(client, freshAddress(), { redirect_uri: 'https://login.example/developer' });
+  test('/mcp is served under its own name on any port, and under loopback names for a proxy', async () => {
+    const ask = async (host: string, more: Record<string, string> = {}) =>
+      (
+        await open().send('/mcp', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', Host: host, ...more },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+        })
+      ).status;
+    for (const host of ['auth.example', 'AUTH.example', 'auth.example:8443', 'localhost:4400'])
+      expect([host, await ask(host)]).toEqual([host, 200]);
+    for (const host of ['www.auth.example', 'auth.example.evil.example', '192.0.2.1', 'auth.example:x']) {
+      expect([host, await ask(host, { 'X-Forwarded-Host': 'auth.example' })]).toEqual([host, 403]);
+    }
+    expect(await ask('auth.example', { Origin: 'https://auth.example' })).toBe(200);
+    expect(await ask('auth.example', { Origin: 'http://auth.example' })).toBe(200);
+  });
+
+  // The last test, since it stops the service: log lines are written half a second later or when it stops.
+  test('OpenID Connect sets its cookies with prefixes, links to no other address, and logs no warning about the address', async () => {
+    const client = open();
+    const { response } = await begin(client, { clientId: `https://${domain}`, redirectUri: `https://${domain}/callback` });
+    expect(response.headers.location).toMatch(/^\/oauth\/interaction\//);
+    const cookies = response.setCookies.join('\n');
+    expect(cookies).toMatch(/^__Secure-oidc_interaction=[^;]+; path=\/oauth\/interaction\/[^;]+;.*samesite=lax; secure; httponly/m);
+    expect(cookies).toMatch(/^__Secure-oidc_resume=[^;]+; path=\/oauth\/authorize\/[^;]+;.*samesite=lax; secure; httponly/m);
+    const page = await follow(client, response);
+    expect(bootOf(page).authorization.step).toBe('sign_in');
+    const metadata = (await client.get('/.well-known/openid-configuration')).json;
+    expect(metadata).toMatchObject({ issuer: 'https://auth.example', token_endpoint: 'https://auth.example/oauth/token' });
+    await proxied.stop();
+    expect(proxied.output()).not.toMatch(/oidc-provider|METRICS_TOKEN/);
+  });
+
+  async function signInDeveloperHere() {
+    const client = open();
+    const { email, pkce } = await authorize(client, freshAddress(), { redirect_uri: 'https://auth.example/developer' });
     return exchange(client, codeOf(await stage.mailbox.waitFor(email)), pkce.codeVerifier);
   }
 });

@@ -5,6 +5,7 @@ import { type Home, openHome } from '../../cli/command.ts';
 import { type Defect, defects, makeExpressApp } from '../../cli/express-app.ts';
 import { Client } from '../../support/client.ts';
 import { useService } from '../../support/harness.ts';
+import { freshAddress, freshDomain } from '../../support/sign-ins.ts';
 import { freePort, waitUntil } from '../../support/waiting.ts';
 import { succeeding } from './clients.ts';
 import { connectHere, startIn } from './stdio.ts';
@@ -75,4 +76,14 @@ test('signs no one in when the session is read-only, and says what was not check
   expect(text).toMatch(/7 UNKNOWN, neither passed nor failed: .*state, other_website, replay, session/);
   const open = await checkApp(wrong, ['--read-only']);
   expect([open.passed, open.of('callback_refusal')]).toEqual([false, false]);
+});
+
+test('returns the URL of the inbox where an email is on its way', async () => {
+  const client = await connectHere(startIn(home));
+  ends.push(() => client.close());
+  const inbox = `${service.url}/dev/inbox`;
+  const login = await succeeding(client, 'start_login', { email: freshAddress('dev') });
+  expect([login.response.inbox, login.text]).toEqual([inbox, expect.stringContaining(`reads it at ${inbox}`)]);
+  const registered = await succeeding(client, 'register_domain', { domain: freshDomain(), email: freshAddress('owner') });
+  expect(registered.text).toContain(` is at ${inbox};`);
 });

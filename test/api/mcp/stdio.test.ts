@@ -145,16 +145,6 @@ test('a valid sign-in is replaced only by the same address', async () => {
   expect((await callTool(client, 'start_login', { email: other })).failed).toBeNull();
 });
 
-test('a login in local mode returns the URL of the inbox', async () => {
-  const local = await stage.start({ SMTP_URL: '' });
-  const client = await connect(startIn(await newHome(local.url)));
-  const inbox = `${local.url}/dev/inbox`;
-  const login = await callTool(client, 'start_login', { email: freshAddress('dev') });
-  expect([login.response.inbox, login.text]).toEqual([inbox, expect.stringContaining(`reads it at ${inbox}`)]);
-  const registered = await callTool(client, 'register_domain', { domain: freshDomain(), email: freshAddress('owner') });
-  expect(registered.text).toContain(` is at ${inbox};`);
-});
-
 test('the oldest of more than twenty logins is discarded', async () => {
   const client = await connect(startIn(await newHome()));
   const ids: unknown[] = [];
