@@ -172,6 +172,10 @@ test('reports every fault at once, without the values', () => {
   expect(new ConfigError(faults).message).toContain('12 settings');
 });
 
+test('the Email Verification Protocol is off in production and on in local mode by default', () => {
+  expect([read(production).evp, read().evp]).toEqual([null, { originTrialToken: null }]);
+});
+
 test('drains for 5 s in production and not at all in local mode by default', () => {
   expect(read(production).drainSeconds).toBe(5);
   expect(read({}).drainSeconds).toBe(0);

@@ -1,3 +1,4 @@
+// A stage of its own: it has an embedded PostgreSQL in its data directory, which it kills.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +64,19 @@ async function signIn(service: Service): Promise<string> {
   return email;
 }
 
-test('starts without settings, prints its URLs and signs a visitor in; SIGINT leaves no process', {
+/** Checks that the cache of the embedded PostgreSQL has a quarter of the memory. */
+async function expectCache(): Promise<void> {
+  const [port, password] = await Promise.all(
+    ['postgres-port', 'postgres-password'].map((name) => readFile(join(stage.dataDir, name), 'utf8')),
+  );
+  const url = `postgres://emailauth:${password.trim()}@127.0.0.1:${port.trim()}/emailauth`;
+  const [{ bytes }] = await query(url, "select setting::bigint * 8192 as bytes from pg_settings where name = 'shared_buffers'");
+  const memory = Math.min(totalmem(), process.constrainedMemory() || totalmem());
+  const expected = Math.min(2 * GIGABYTE, Math.max(GIGABYTE / 8, memory / 4));
+  expect(Math.abs(Number(bytes) - expected)).toBeLessThan(1024 ** 2);
+}
+
+test('starts without settings, also where the port is in use, prints its URLs and signs a visitor in; SIGINT leaves no process', {
   timeout: 240_000,
 }, async () => {
   const service = await start();
@@ -72,6 +85,9 @@ test('starts without settings, prints its URLs and signs a visitor in; SIGINT le
   await signIn(service);
   expect((await service.client().get('/demo')).status).toBe(200);
   expect((await left()).length).toBeGreaterThan(0);
+  await expectCache();
+  const second = await stage.start({ PORT: port });
+  await waitUntil('the second service logs that its port is in use', 60_000, () => /in use/.test(second.output()) || second.output());
   service.signal('SIGINT');
   expect(await service.stop()).toBe(0);
   await untilAllEnded();
@@ -85,19 +101,9 @@ test('starts without settings, prints its URLs and signs a visitor in; SIGINT le
   }
 });
 
-test('gives a quarter of the memory to the cache of the embedded PostgreSQL', async () => {
-  await start();
-  const [port, password] = await Promise.all(
-    ['postgres-port', 'postgres-password'].map((name) => readFile(join(stage.dataDir, name), 'utf8')),
-  );
-  const url = `postgres://emailauth:${password.trim()}@127.0.0.1:${port.trim()}/emailauth`;
-  const [{ bytes }] = await query(url, "select setting::bigint * 8192 as bytes from pg_settings where name = 'shared_buffers'");
-  const memory = Math.min(totalmem(), process.constrainedMemory() || totalmem());
-  const expected = Math.min(2 * GIGABYTE, Math.max(GIGABYTE / 8, memory / 4));
-  expect(Math.abs(Number(bytes) - expected)).toBeLessThan(1024 ** 2);
-});
-
-test('takes over the embedded database with its data after a kill -9 of the service', { timeout: 240_000 }, async () => {
+test('takes over the embedded database with its data after a kill -9 of the service, and restarts it after one of PostgreSQL', {
+  timeout: 240_000,
+}, async () => {
   const first = await start();
   const [client, email] = [first.client(), freshAddress()];
   await requestEmail(client, email, 'http://localhost:5555/welcome');
@@ -105,13 +111,6 @@ test('takes over the embedded database with its data after a kill -9 of the serv
   const second = await start();
   expect((await client.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'waiting' });
   await signIn(second);
-  await second.stop();
-  await untilAllEnded();
-});
-
-test('restarts the embedded PostgreSQL after a kill -9 and continues to serve', { timeout: 240_000 }, async () => {
-  const service = await start();
-  await signIn(service);
   const cluster = join(stage.dataDir, 'postgres');
   const killed = Number(readPostmaster(cluster)?.pid);
   process.kill(killed, 'SIGKILL');
@@ -120,15 +119,8 @@ test('restarts the embedded PostgreSQL after a kill -9 and continues to serve', 
     const { pid, ready } = readPostmaster(cluster) ?? { pid: killed, ready: false };
     return (ready && pid !== killed) || `process ${pid}, ready: ${ready}`;
   });
-  await service.ready();
-  await signIn(service);
-  await service.stop();
+  await second.ready();
+  await signIn(second);
+  await second.stop();
   await untilAllEnded();
-});
-
-test('uses another port and logs a message when the port is in use', async () => {
-  const service = await start();
-  const second = await stage.start({ PORT: port });
-  await waitUntil('the second service logs it', 60_000, () => /in use/.test(second.output()) || second.output());
-  await service.stop();
 });

@@ -1,40 +1,21 @@
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/routes.ts';
 import { openDatabase } from '../../server/db/database.ts';
 import { EventRecorder } from '../../server/events/recorder.ts';
-import type { Client } from '../support/client.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
-import {
-  confirmLink,
-  type Developer,
-  freshAddress,
-  freshDomain,
-  openLink,
-  requestEmail,
-  signInDeveloper,
-  tokenOf,
-} from '../support/sign-ins.ts';
+import { production, useProduction, useService } from '../support/harness.ts';
+import { confirmLink, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 
 type Event = Output<'websiteEvents'>['events'][number];
 
-let stage: Stage;
-let [first, second]: Service[] = [];
-let owner: Developer;
+const { stage, service: second } = await useService();
+const { service: first } = await useProduction();
+const owner = await signInDeveloper(stage, second);
 /** The owner at the second instance, while visitors sign in at the first one. */
-let reader: Client;
+const reader = owner.client;
 let domain: string;
-beforeAll(async () => {
-  stage = await openStage();
-  [first, second] = [await stage.start(production), await stage.start(production)];
-  owner = await signInDeveloper(stage, first);
-  reader = second.client();
-  reader.cookies = owner.client.cookies;
-});
-afterAll(() => stage.close());
 beforeEach(async () => {
-  await stage.query('truncate sign_in_limits, rate_limits');
   [domain] = [await addSite(), await addSite()];
 });
 
@@ -154,8 +135,9 @@ describe('the events of a website', () => {
     expect((await first.client().get(`/auth?forward_url=${encodeURIComponent(`http://${domain}/cb`)}`)).status).toBe(200);
     expect((await tail.until('request_refused forward_url'))[0]).toMatchObject({ fix: expect.stringContaining('https') });
     const email = freshAddress();
-    for (let i = 0; i < 3; i++) await requestEmail(first.client(), email, `https://${domain}/`);
-    expect((await first.client().post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` })).status).toBe(429);
+    const visitor = first.client();
+    for (let i = 0; i < 3; i++) await requestEmail(visitor, email, `https://${domain}/`);
+    expect((await visitor.post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` })).status).toBe(429);
     await waitUntil('the refusal and three accepted emails', 60_000, async () => {
       await page(`domain=${domain}&wait=1`);
       const { events } = await page(`domain=${domain}`);
@@ -215,7 +197,10 @@ describe('access', () => {
   test('shows masked addresses until the domain is proven', async () => {
     await stage.query('update websites set proven_at = null where domain = $1', [domain]);
     await requestEmail(first.client(), freshAddress('visitor'), `https://${domain}/`);
-    expect((await new Tail(domain).until('requested', 'mail_accepted'))[0].email).toBe('v•••@mail.example');
+    await new Tail(domain).until('requested', 'mail_accepted');
+    // Local mode, of the second instance, shows all addresses.
+    const client = Object.assign(first.client(), { cookies: owner.client.cookies });
+    expect((await page(`domain=${domain}`, client)).events[0].email).toBe('v•••@mail.example');
   });
 });
 
@@ -247,8 +232,13 @@ describe('reading', () => {
   });
 
   test('begins with the events of the last seconds that are asked for', async () => {
-    await stage.query('delete from website_events');
-    await stage.query(`insert into website_events (at, domain, kind) values (now() - interval '1 hour', $1, 'wrong_code')`, [domain]);
+    // The times of rows rise with their numbers: only the oldest row can be one of the past.
+    await stage.query("insert into website_events (domain, kind) values ('nobody.example', 'wrong_code')");
+    await stage.query(
+      `update website_events set at = now() - interval '1 hour', domain = $1, kind = 'wrong_code'
+       where id = (select min(id) from website_events)`,
+      [domain],
+    );
     expect((await page(`domain=${domain}&since=60`)).events).toEqual([]);
     await stage.query("update websites set created_at = now() - interval '1 day' where domain = $1", [domain]);
     await stage.query(`insert into website_events (at, domain, kind) values (now(), $1, 'wrong_code')`, [domain]);
