@@ -1,30 +1,19 @@
 import { v7 as uuid } from 'uuid';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../support/client.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { production, useProduction, useService } from '../support/harness.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 
-const PASSWORD = production.ADMIN_PASSWORD;
-let stage: Stage;
-let service: Service;
-let local: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start(production);
-  local = await stage.start({ ADMIN_PASSWORD: PASSWORD });
-});
-beforeEach(() => stage.query('truncate rate_limits'));
-afterAll(() => stage.close());
-
-const verify = (client: Client, password: unknown = PASSWORD, headers: Record<string, string> = {}) =>
-  client.post('/api/admin/verify', { password }, headers);
+const { stage, service: local } = await useService();
+const { service } = await useProduction();
 
 const actions = async () => (await stage.query('select action from audit_log order by id desc limit 3')).map(({ action }) => action);
 
-async function unlocked(from: Service = service): Promise<Client> {
-  const client = from.client();
-  expect((await verify(client)).json).toEqual({ success: true });
+/** Returns a browser with an admin session, which a developer needs no password for in local mode. */
+async function unlocked(): Promise<Client> {
+  const { client } = await signInDeveloper(stage, local);
+  expect((await client.post('/api/dev/admin-session', { enable: true })).json).toEqual({ success: true });
   return client;
 }
 
@@ -42,12 +31,12 @@ describe('the development pages', () => {
   let admin: Client;
   beforeAll(async () => {
     ann = await signInDeveloper(stage, local);
-    admin = await unlocked(local);
+    admin = await unlocked();
   });
 
   test('return 404 in production, even with an admin session', async () => {
     const { client } = await signInDeveloper(stage, service);
-    await verify(client);
+    expect((await client.post('/api/admin/verify', { password: production.ADMIN_PASSWORD })).status).toBe(200);
     for (const [method, path] of DEVELOPMENT) {
       const response = method === 'GET' ? await client.get(path) : await client.post(path, { enable: true });
       expect([path, response.status, response.json.code]).toEqual([path, 404, 'not_found']);
@@ -125,7 +114,7 @@ describe('the development pages', () => {
       seen.push(...page.map(({ id }: { id: string }) => id));
     }
     expect(seen.slice(0, 120)).toEqual(expected);
-    await stage.query('delete from outbox');
+    if (list === 'mails') await stage.query('delete from outbox where id = any($1)', [ids]);
   });
 
   test.each(['x', '-1', "1'%20or%20'1'='1", '00000000-0000-0000-0000', '9'.repeat(30), '%00', '1&before=2'])(
@@ -141,10 +130,10 @@ describe('the development pages', () => {
 
 describe('the outbox page', () => {
   test('lists pending emails, and a retry sends one before it is due', async () => {
-    const admin = await unlocked(local);
+    const admin = await unlocked();
     const shop = await addWebsite(stage, local);
     const email = freshAddress();
-    await stage.mailbox.down();
+    stage.mailbox.behave({ kind: 'greylist', tries: 1_000 });
     await requestEmail(local.client(), email, `https://${shop}/`);
     const pending = async () => (await admin.get('/api/dev/mails')).json.find((mail: { recipient: string }) => mail.recipient === email);
     const mail = await pending();
@@ -152,7 +141,7 @@ describe('the outbox page', () => {
     expect(Date.parse(mail.expiresAt) - Date.parse(mail.createdAt)).toBe(600_000);
     await stage.query("update outbox set tries = 6, due_at = now() + interval '5 minutes' where id = $1", [mail.id]);
     expect(await pending()).toMatchObject({ tries: 6 });
-    await stage.mailbox.up();
+    stage.mailbox.behave({ kind: 'accept' });
     expect((await admin.post(`/api/dev/mails/${mail.id}/retry`)).json).toEqual({ success: true });
     await stage.mailbox.waitFor(email);
     await waitUntil('the email has left the outbox', 30_000, async () => (await pending()) === undefined);
@@ -163,7 +152,7 @@ describe('the outbox page', () => {
   });
 
   test('does not retry an email that an instance may be sending', async () => {
-    const admin = await unlocked(local);
+    const admin = await unlocked();
     const id = uuid();
     await stage.query(
       `insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
@@ -177,7 +166,7 @@ describe('the outbox page', () => {
   });
 
   test('returns 404 for an expired email and an unknown id, and 400 without an id', async () => {
-    const admin = await unlocked(local);
+    const admin = await unlocked();
     const id = uuid();
     await stage.query(
       `insert into outbox (id, kind, recipient, language, due_at, expires_at)

@@ -1,26 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openHome } from '../cli/command.ts';
 import type { Client } from '../support/client.ts';
-import { openStage, production, type Service, type Stage } from '../support/harness.ts';
+import { freshNetworkAddress, production, type Service, useProduction, useService } from '../support/harness.ts';
 
 const PASSWORD = production.ADMIN_PASSWORD;
-let stage: Stage;
-let service: Service;
-let second: Service;
-let proxied: Service;
-beforeAll(async () => {
-  stage = await openStage();
-  service = await stage.start(production);
-  second = await stage.start({ ...production, PUBLIC_URL: service.url });
-  proxied = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
-});
-beforeEach(() => stage.query('truncate rate_limits'));
-afterAll(() => stage.close());
+const { stage, service } = await useProduction();
+const second = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
+/** Has another password, one that it has generated. */
+const { service: changed } = await useService();
+/** Removes the counters of wrong passwords, which only this file enters. */
+const clearLimits = () => stage.query("delete from rate_limits where key like 'admin_password%'");
+beforeEach(clearLimits);
+afterAll(clearLimits);
 
 const verify = (client: Client, password: unknown = PASSWORD, headers: Record<string, string> = {}) =>
   client.post('/api/admin/verify', { password }, headers);
 const isUnlocked = async (client: Client) => (await client.get('/api/admin/session')).json.unlocked;
-const actions = async () => (await stage.query('select action from audit_log order by id desc limit 3')).map(({ action }) => action);
+const actions = async () =>
+  (await stage.query("select action from audit_log where action like 'admin%' order by id desc limit 3")).map(({ action }) => action);
+/** Returns the hash of the session that was opened last. */
+const newestHash = async () => (await stage.query('select hash from admin_sessions order by expires_at desc limit 1'))[0].hash;
 
 /** Returns a client for another instance that shares the cookies of `client`. */
 function at(other: Service, browser: Client): Client {
@@ -51,14 +50,6 @@ describe('the admin password', () => {
     expect((await actions())[0]).toBe('admin_signed_in');
   });
 
-  test('sets only __Host- and Secure cookies on https', async () => {
-    const secure = await stage.start({ ...production, PUBLIC_URL: 'https://auth.example.com' });
-    const { setCookies } = await verify(secure.client());
-    expect(setCookies.map((line) => line.split('=')[0]).sort()).toEqual(['__Host-admin', '__Host-admin_browser']);
-    for (const line of setCookies) expect(line).toMatch(/HttpOnly; Secure; SameSite=Strict/);
-    await secure.stop();
-  });
-
   test.each([
     ['a wrong password', 'a password for the test', 401],
     ['a password with a trailing space', `${PASSWORD} `, 401],
@@ -82,11 +73,14 @@ describe('the admin password', () => {
     expect([response.status, response.setCookies]).toEqual([403, []]);
   });
 
-  test('and session secrets are not logged, and the database stores only a hash of the session secret', async () => {
-    const logging = await stage.start({ ...production, LOG_LEVEL: 'trace' });
-    const client = await unlocked(logging);
+  test('on https sets only __Host- and Secure cookies; secrets are not logged, and the database has only a hash of that of the session', async () => {
+    const logging = await stage.start({ ...production, LOG_LEVEL: 'trace', PUBLIC_URL: 'https://auth.example.com' });
+    const { setCookies } = await verify(logging.client());
+    expect(setCookies.map((line) => line.split('=')[0]).sort()).toEqual(['__Host-admin', '__Host-admin_browser']);
+    for (const line of setCookies) expect(line).toMatch(/HttpOnly; Secure; SameSite=Strict/);
     await verify(logging.client(), 'a visitor’s own password, mistyped here');
-    const secret = client.cookies.get('admin') as string;
+    const secret = /__Host-admin=([\w-]+)/.exec(setCookies.join())?.[1] ?? '';
+    expect(secret).toHaveLength(43);
     // Log lines are written half a second later or when the service stops.
     expect(await logging.stop()).toBe(0);
     const log = logging.output();
@@ -105,60 +99,65 @@ describe('the admin password', () => {
       const response = await verify(client, password);
       expect([response.status, response.json.code]).toEqual([403, 'admin_disabled']);
     }
-    await disabled.stop();
   });
 });
 
 describe('rate limits of the admin password', () => {
-  const wrong = (from: Service, address = '') =>
-    verify(from.client(), 'wrong', address ? { 'X-Forwarded-For': address, Forwarded: `for=${address}` } : {});
+  const wrong = (from: Service, address?: string) => verify(from.client(address), 'wrong');
 
   test('allow five tries in 15 minutes per client address at all instances together, despite a forged X-Forwarded-For', async () => {
+    const address = freshNetworkAddress();
     const responses = [];
-    for (let i = 1; i <= 6; i++) responses.push(await wrong(i % 2 ? service : second, `198.51.100.${i}`));
+    for (let i = 1; i <= 6; i++) {
+      const forged = { 'X-Forwarded-For': `198.51.100.${i}, ${address}`, Forwarded: `for=198.51.100.${i}` };
+      responses.push(await verify((i % 2 ? service : second).client(), 'wrong', forged));
+    }
     expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
     const wait = Number(responses[5].headers['retry-after']);
     expect(wait).toBeGreaterThan(600);
     expect(wait).toBeLessThanOrEqual(900);
-    expect((await verify(service.client())).status).toBe(429);
+    expect((await verify(service.client(address))).status).toBe(429);
     await stage.query("update rate_limits set expire = 1 where key like 'admin_password:%'");
-    expect((await verify(service.client())).status).toBe(200);
+    expect((await verify(service.client(address))).status).toBe(200);
   });
 
   test('do not count a correct password', async () => {
-    for (let i = 0; i < 8; i++) expect((await verify(service.client())).status).toBe(200);
-    for (let i = 0; i < 5; i++) expect((await wrong(service)).status).toBe(401);
+    const address = freshNetworkAddress();
+    for (let i = 0; i < 8; i++) expect((await verify(service.client(address))).status).toBe(200);
+    for (let i = 0; i < 5; i++) expect((await wrong(service, address)).status).toBe(401);
   });
 
   test('count concurrent tries before they are compared', async () => {
-    const statuses = (await Promise.all(Array.from({ length: 20 }, (_, i) => wrong(i % 2 ? service : second)))).map(({ status }) => status);
+    const address = freshNetworkAddress();
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, i) => wrong(i % 2 ? service : second, address)));
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
   });
 
   /** Sends fifty wrong passwords from ten networks. */
   const spendTotal = async () => {
-    for (let i = 0; i < 50; i++) expect((await wrong(proxied, `198.51.100.${i % 10}`)).status).toBe(401);
+    for (let i = 0; i < 50; i++) expect((await wrong(service, `198.51.100.${i % 10}`)).status).toBe(401);
   };
   const right = (client: Client, address: string) => verify(client, PASSWORD, { 'X-Forwarded-For': address });
 
   test('allow the first try of a new network and of a known browser after wrong passwords from ten networks', async () => {
-    const known = await unlocked(proxied);
+    const known = await unlocked();
     await known.post('/api/admin/logout');
     await spendTotal();
-    expect((await right(proxied.client(), '203.0.113.2')).status).toBe(200);
+    expect((await right(service.client(), '203.0.113.2')).status).toBe(200);
     expect((await right(known, '203.0.113.3')).status).toBe(200);
     expect((await right(known, '203.0.113.3')).status).toBe(200);
   });
 
   test('allow each network (IPv6: /48) one try in 15 minutes after fifty wrong passwords in an hour, despite a forged browser cookie', async () => {
-    const known = await unlocked(proxied);
+    const known = await unlocked();
     await spendTotal();
-    for (const address of ['203.0.113.1', '2001:db8:7:1::1']) expect((await wrong(proxied, address)).status).toBe(401);
+    for (const address of ['203.0.113.1', '2001:db8:7:1::1']) expect((await wrong(service, address)).status).toBe(401);
     for (const address of ['203.0.113.1', '2001:db8:7:1::1', '2001:db8:7:2::1']) {
-      const refused = await wrong(proxied, address);
+      const refused = await wrong(service, address);
       expect([refused.status, refused.json.code]).toEqual([429, 'rate_limited']);
       expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(900);
-      expect((await right(proxied.client(), address)).status).toBe(429);
+      expect((await right(service.client(), address)).status).toBe(429);
     }
     const mark = known.cookies.get('admin_browser');
     for (const forged of [`${'A'.repeat(43)}.${'A'.repeat(43)}`, 'x', '.', `${mark}x`]) {
@@ -167,22 +166,21 @@ describe('rate limits of the admin password', () => {
       await stage.query("delete from rate_limits where key like 'admin_password:%'");
     }
     await stage.query("update rate_limits set expire = 1 where key like 'admin_password_total:%'");
-    expect((await right(proxied.client(), '203.0.113.1')).status).toBe(200);
+    expect((await right(service.client(), '203.0.113.1')).status).toBe(200);
   });
 
   test('allow one of the concurrent first tries of each of twenty networks at two instances, above the total limit', async () => {
-    const other = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
     await spendTotal();
-    const responses = await Promise.all(Array.from({ length: 60 }, (_, i) => wrong(i % 2 ? proxied : other, `203.0.113.${i % 20}`)));
+    const responses = await Promise.all(Array.from({ length: 60 }, (_, i) => wrong(i % 2 ? service : second, `203.0.113.${i % 20}`)));
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(20);
-    await other.stop();
   });
 
   test('are reset at every instance by `emailauth admin unlock`', async () => {
     const home = await openHome(service.url);
     const env = { DATABASE_URL: stage.databaseUrl };
-    const [client, other] = [service.client(), second.client()];
-    for (let i = 0; i < 6; i++) await wrong(i % 2 ? service : second);
+    const address = freshNetworkAddress();
+    const [client, other] = [service.client(address), second.client(address)];
+    for (let i = 0; i < 6; i++) await wrong(i % 2 ? service : second, address);
     expect([(await verify(client)).status, (await verify(other)).status]).toEqual([429, 429]);
     const ran = await home.run(['admin', 'unlock'], { env });
     expect([ran.exitCode, ran.stdout]).toEqual([
@@ -191,13 +189,13 @@ describe('rate limits of the admin password', () => {
     ]);
     expect((await actions())[0]).toBe('admin_unlocked');
     expect([(await verify(client)).status, (await verify(other)).status]).toEqual([200, 200]);
-    await stage.query('delete from rate_limits');
+    await clearLimits();
     expect((await home.run(['admin', 'unlock', '--json'], { env })).json()).toEqual({ cleared: 0 });
     await home.close();
   });
 
   test('allow a known browser five tries of its own, from any number of addresses', async () => {
-    const known = await unlocked(proxied);
+    const known = await unlocked();
     const statuses = [];
     for (let i = 1; i <= 6; i++) statuses.push((await verify(known, 'wrong', { 'X-Forwarded-For': `198.51.100.${i}` })).status);
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
@@ -220,17 +218,18 @@ describe('an admin session', () => {
     ['expires_at = now()', false],
   ])('with %s: valid is %s, by the clock of the database', async (change, open) => {
     const client = await unlocked();
-    await stage.query(`update admin_sessions set ${change}`);
+    await stage.query(`update admin_sessions set ${change} where hash = $1`, [await newestHash()]);
     expect(await isUnlocked(client)).toBe(open);
   });
 
   test('ends 8 hours after it began; use extends only the idle time of 30 minutes', async () => {
-    await stage.query('delete from admin_sessions');
     const client = await unlocked();
-    await stage.query("update admin_sessions set seen_at = now() - interval '20 minutes'");
+    const hash = await newestHash();
+    await stage.query("update admin_sessions set seen_at = now() - interval '20 minutes' where hash = $1", [hash]);
     await client.get('/api/admin/session');
     const [row] = await stage.query(
-      'select extract(epoch from now() - seen_at)::int as idle, extract(epoch from expires_at - now())::int as left from admin_sessions',
+      'select extract(epoch from now() - seen_at)::int as idle, extract(epoch from expires_at - now())::int as left from admin_sessions where hash = $1',
+      [hash],
     );
     expect(Number(row.idle)).toBeLessThan(600);
     expect(Number(row.left)).toBeGreaterThan(8 * 3600 - 600);
@@ -238,26 +237,24 @@ describe('an admin session', () => {
   });
 
   test('ends at all instances at logout, and its row is deleted', async () => {
-    await stage.query('delete from admin_sessions');
     const client = await unlocked();
+    const hash = await newestHash();
     const copy = second.client();
     copy.cookies = new Map(client.cookies);
     expect(await isUnlocked(copy)).toBe(true);
     expect((await client.post('/api/admin/logout')).json).toEqual({ success: true });
     expect(client.cookies.has('admin')).toBe(false);
     expect(await isUnlocked(copy)).toBe(false);
-    expect(await stage.query('select 1 from admin_sessions')).toEqual([]);
+    expect(await stage.query('select 1 from admin_sessions where hash = $1', [hash])).toEqual([]);
     expect((await actions())[0]).toBe('admin_signed_out');
     expect((await client.post('/api/admin/logout')).status).toBe(200);
   });
 
   test('ends when the password changes', async () => {
     const client = await unlocked();
-    const changed = await stage.start({ ...production, PUBLIC_URL: service.url, ADMIN_PASSWORD: 'another password for the tests' });
     expect(await isUnlocked(at(changed, client))).toBe(false);
     expect((await verify(at(changed, client))).status).toBe(401);
     expect(await isUnlocked(client)).toBe(true);
-    await changed.stop();
   });
 
   test.each([

@@ -1,3 +1,4 @@
+// A stage of its own: it changes jobs and locks a table.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// A stage of its own: it reads the metrics of the outbox.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../support/harness.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: it detaches and drops partitions.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,8 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { migrate } from '../../server/db/migrate.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { createPartitions } from '../../server/db/partitions.ts';
 import { createLog } from '../../server/log.ts';
 import { Retention } from '../../server/retention/retention.ts';
@@ -58,8 +58,7 @@ describe('on a database of its own', () => {
   let directory: string;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'emailauth-partitions-'));
-    url = await createDatabase(inject('clusterUrl'));
-    await migrate(url);
+    url = await createDatabase(inject('clusterUrl'), inject('templateUrl'));
     client = new pg.Client({ connectionString: url, options: '-c TimeZone=UTC' });
     await client.connect();
   });
@@ -244,19 +243,53 @@ describe('of a running service', () => {
   let stage: Stage;
   let service: Service;
   let directory: string;
-  beforeEach(async () => {
+  beforeAll(async () => {
     stage = await openStage();
     directory = await mkdtemp(join(tmpdir(), 'emailauth-partitions-'));
     service = await stage.start({ RETENTION_AUDIT_DAYS: '90', RETENTION_EXPORT_DIR: directory });
     client = new pg.Client({ connectionString: stage.databaseUrl, options: '-c TimeZone=UTC' });
     await client.connect();
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await client.end();
     await stage.close();
     await rm(directory, { recursive: true, force: true });
   });
   const runNow = (task: string) => ask('select graphile_worker.add_job($1, job_key => $1, max_attempts => 1, run_at => now())', [task]);
+
+  test('the verification of a token that is valid searches only the partitions of the next hour', { timeout: 180_000 }, async () => {
+    const shop = await addWebsite(stage, service);
+    await endFirst('tokens', day(-1));
+    await createPartitions(client);
+    const scans = async () =>
+      (
+        await ask<{ name: string; scans: number }>(
+          `select relname as name, idx_scan::integer as scans from pg_stat_user_tables where relname like 'tokens\\_%' order by 1`,
+        )
+      ).map(({ name, scans: number }) => [name, number] as const);
+    const settled = async () => {
+      let before = '';
+      await waitUntil('the statistics of the connections are reported', 60_000, async () => {
+        const found = JSON.stringify(await scans());
+        const isSame = found === before;
+        before = found;
+        // A connection reports once a second at most.
+        if (!isSame) await ask('select pg_sleep(1.5)');
+        return isSame;
+      });
+      return new Map(await scans());
+    };
+    // The clean-up of every minute searches the default partition too; a verification that did so would do it every time.
+    await waitUntil('a verification searches only the partitions of the next hour', 100_000, async () => {
+      const token = await visitorToken(stage, service.client(), shop);
+      const before = await settled();
+      expect((await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`)).json).toMatchObject({ valid: true });
+      const after = await settled();
+      const searched = [...after].filter(([name, number]) => number > (before.get(name) ?? 0)).map(([name]) => name);
+      const isOnly = searched.length > 0 && !searched.includes('tokens_first') && !searched.includes('tokens_default');
+      return isOnly || `searched: ${searched.join(', ')}`;
+    });
+  });
 
   test('sign-ins go on while partitions are created and dropped, and a failure is counted', { timeout: 120_000 }, async () => {
     const shop = await addWebsite(stage, service);
@@ -294,39 +327,5 @@ describe('of a running service', () => {
     expect(await partitionsOf('tokens')).not.toContain('tokens_first');
     await signIn();
     expect(await occupied('tokens')).not.toContain('tokens_default');
-  });
-
-  test('the verification of a token that is valid searches only the partitions of the next hour', { timeout: 180_000 }, async () => {
-    const shop = await addWebsite(stage, service);
-    await endFirst('tokens', day(-1));
-    await createPartitions(client);
-    const scans = async () =>
-      (
-        await ask<{ name: string; scans: number }>(
-          `select relname as name, idx_scan::integer as scans from pg_stat_user_tables where relname like 'tokens\\_%' order by 1`,
-        )
-      ).map(({ name, scans: number }) => [name, number] as const);
-    const settled = async () => {
-      let before = '';
-      await waitUntil('the statistics of the connections are reported', 60_000, async () => {
-        const found = JSON.stringify(await scans());
-        const isSame = found === before;
-        before = found;
-        // A connection reports once a second at most.
-        if (!isSame) await ask('select pg_sleep(1.5)');
-        return isSame;
-      });
-      return new Map(await scans());
-    };
-    // The clean-up of every minute searches the default partition too; a verification that did so would do it every time.
-    await waitUntil('a verification searches only the partitions of the next hour', 100_000, async () => {
-      const token = await visitorToken(stage, service.client(), shop);
-      const before = await settled();
-      expect((await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`)).json).toMatchObject({ valid: true });
-      const after = await settled();
-      const searched = [...after].filter(([name, number]) => number > (before.get(name) ?? 0)).map(([name]) => name);
-      const isOnly = searched.length > 0 && !searched.includes('tokens_first') && !searched.includes('tokens_default');
-      return isOnly || `searched: ${searched.join(', ')}`;
-    });
   });
 });

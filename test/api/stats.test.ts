@@ -1,3 +1,4 @@
+// A stage of its own: it counts all rows of the statistics.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -19,6 +20,7 @@ import { waitUntil } from '../support/waiting.ts';
 
 let stage: Stage;
 let service: Service;
+let other: Service;
 let database: Database;
 let jobs: pg.Pool;
 let stats: Stats;
@@ -27,6 +29,7 @@ let bob: Developer;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
+  other = await stage.start();
   database = openDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
   stats = new Stats({ core: database.core, uptime: async () => null, local: false });
@@ -150,14 +153,12 @@ describe('the statistics of a website', () => {
   });
 
   test('are returned while the history of the probes cannot be read', async () => {
-    const other = await stage.start();
     const client = other.client();
     client.cookies = new Map(bob.client.cookies);
     const end = await lockTable('probes');
     const overview = await overviewOf({ ...bob, client });
     await end();
     expect(overview).toMatchObject({ totalLogins: 0, uptimePercent: null });
-    await other.stop();
   });
 
   test('are not visible to other accounts', async () => {
@@ -435,7 +436,6 @@ describe('the roll-up', () => {
   });
 
   test('is run by the service, which keeps running when it fails', async () => {
-    const other = await stage.start();
     await rollUpNow();
     const before = await today();
     const run = () => stage.query("select graphile_worker.add_job('roll-up', max_attempts => 1)");
@@ -453,7 +453,6 @@ describe('the roll-up', () => {
     expect(await today()).toBe(before + 1);
     for (const { client } of [ann, bob]) expect((await client.get('/readyz')).status).toBe(200);
     await other.ready();
-    await other.stop();
   });
 
   test('count the sign-ins to this computer for every account in local mode only', async () => {

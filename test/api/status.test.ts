@@ -1,3 +1,4 @@
+// A stage of its own: the probes of another service would be counted.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeOldProbes } from '../../server/jobs/store.ts';
@@ -5,7 +6,7 @@ import { StatusStore } from '../../server/status/probes.ts';
 import { openStage, type Stage } from '../support/harness.ts';
 import { waitUntil } from '../support/waiting.ts';
 
-// No service runs before a test needs one: its probes would be counted.
+// No service runs before a test needs one.
 let stage: Stage;
 let pool: pg.Pool;
 beforeAll(async () => {

@@ -1,3 +1,4 @@
+// A stage of its own: it removes all visitors and resets the roll-up.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/routes.ts';

@@ -1,3 +1,4 @@
+// A stage of its own: it removes all rows of the audit log.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/routes.ts';
