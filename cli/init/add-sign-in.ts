@@ -80,7 +80,7 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
   requireWritable(root, changes);
   const managed = packages.manager?.files ?? [];
   const watched = watchedFiles(root, [...changes.map(({ target }) => target), ...managed]);
-  const git = readGit(root, watched);
+  const git = readGit(root, watched, context.env);
   const unheld = findUnheld(root, git, changed, installs.length > 0 ? managed : []);
   if (unheld.length > 0 && !flags.allowDirty) throw unheldError(unheld);
   for (const text of [patch, announced, registration && paragraph(registration, terminal)]) if (text) terminal.note(`${text}\n`);
@@ -133,7 +133,16 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   const integration = renderAt(given, loginPath);
   const wiring = fill(renderWiring, given, loginPath);
   const earlier = renderEarlier(root, (values) => render(framework, sources, { ...base, domain: 'localhost', loginPath, ...values }));
-  const target = { root, framework, entries: project.entries, wiring, earlier, force: flags.force === true, loginPath };
+  const target = {
+    root,
+    environment: context.env,
+    framework,
+    entries: project.entries,
+    wiring,
+    earlier,
+    force: flags.force === true,
+    loginPath,
+  };
   const plan = planFor(target, integration);
   const packages = await findPackages(project, framework, context.env);
   const isInstallable = packages.missing.length === 0 || (flags.install !== false && packages.manager !== null);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import type { Environment } from '../installation.ts';
 import { foreign, shellLine } from '../terminal.ts';
 import { isBelow } from './files.ts';
 
@@ -19,17 +20,18 @@ const TIMEOUT_MS = 30_000;
  * Returns what git has of files, in its index or in a commit.
  * @param root the directory of a project, without symbolic links
  * @param paths absolute, without symbolic links; the files need not exist
+ * @param env the environment of git
  */
-export function readGit(root: string, paths: readonly string[]): GitStates {
-  const found = runGit(root, ['rev-parse', '--show-toplevel']);
+export function readGit(root: string, paths: readonly string[], env: Environment): GitStates {
+  const found = runGit(env, root, ['rev-parse', '--show-toplevel']);
   if (typeof found !== 'string') return isInWorkTree(root) ? found : { reason: `${foreign(root)} is in no git repository` };
   const top = realpathSync(found.replace(/\r?\n$/, ''));
   const nameOf = (path: string) => relative(top, path).split(sep).join('/');
   const inside = paths.filter((path) => isBelow(top, path));
   const names = inside.map(nameOf);
-  const list = (...args: string[]) => runGit(top, ['--literal-pathspecs', ...args, '-z', '--', ...names]);
+  const list = (...args: string[]) => runGit(env, top, ['--literal-pathspecs', ...args, '-z', '--', ...names]);
   const [tracked, changed] = [list('ls-files', '-v'), list('diff', '--name-only', '--no-ext-diff')];
-  const ignored = runGit(top, ['check-ignore', '-z', '--stdin'], names.join('\0'));
+  const ignored = runGit(env, top, ['check-ignore', '-z', '--stdin'], names.join('\0'));
   if (typeof tracked !== 'string') return tracked;
   if (typeof changed !== 'string') return changed;
   if (typeof ignored !== 'string') return ignored;
@@ -71,11 +73,11 @@ export function undoCommand(
  * Returns how git treats a file of a directory: it is tracked, ignored, or untracked and would be part of the next commit. Without a
  * work tree, only the .gitignore of the directory counts: a repository may be created later.
  */
-export function gitStatusOf(directory: string, file: string): 'tracked' | 'ignored' | 'untracked' {
-  const tracked = isInWorkTree(directory) ? runGit(directory, ['ls-files', '--', file]) : null;
+export function gitStatusOf(directory: string, file: string, env: Environment): 'tracked' | 'ignored' | 'untracked' {
+  const tracked = isInWorkTree(directory) ? runGit(env, directory, ['ls-files', '--', file]) : null;
   if (typeof tracked !== 'string') return isListedIn(join(directory, '.gitignore'), file) ? 'ignored' : 'untracked';
   if (tracked !== '') return 'tracked';
-  const ignored = runGit(directory, ['check-ignore', '--', file]);
+  const ignored = runGit(env, directory, ['check-ignore', '--', file]);
   return typeof ignored === 'string' && ignored !== '' ? 'ignored' : 'untracked';
 }
 
@@ -87,10 +89,15 @@ function isInWorkTree(directory: string): boolean {
 }
 
 /** Returns the output of a command that reads, or why it failed, as the start of a sentence. */
-function runGit(directory: string, args: readonly string[], input = ''): string | { reason: string } {
+function runGit(env: Environment, directory: string, args: readonly string[], input = ''): string | { reason: string } {
   // Without the fsmonitor program that the work tree's own configuration may name, and without a lock.
   const all = ['--no-optional-locks', '-C', directory, '-c', 'core.fsmonitor=false', ...args];
-  const { error, status, stdout, stderr } = spawnSync('git', all, { input, encoding: 'utf8', timeout: TIMEOUT_MS });
+  const { error, status, stdout, stderr } = spawnSync('git', all, {
+    env: env as NodeJS.ProcessEnv,
+    input,
+    encoding: 'utf8',
+    timeout: TIMEOUT_MS,
+  });
   if (error)
     return { reason: 'code' in error && error.code === 'ENOENT' ? 'git is not installed here' : `git cannot be run (${error.message})` };
   // With 1, `check-ignore` found nothing.

@@ -5,6 +5,7 @@ import { MIN_SECRET_LENGTH } from '../../templates/catalog.ts';
 import type { Framework, Wiring } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
 import { CommandError, EXIT } from '../exit.ts';
+import type { Environment } from '../installation.ts';
 import { additionTo, complete, type Variable, valueIn } from './env-file.ts';
 import { type Change, readExisting, type ShownChange } from './files.ts';
 import { gitStatusOf } from './git.ts';
@@ -31,6 +32,8 @@ export type Plan = {
 type Target = {
   /** Its directory, without symbolic links. */
   root: string;
+  /** The environment of git. */
+  environment: Environment;
   framework: Framework;
   entries: readonly string[];
   wiring: readonly Wiring[];
@@ -68,7 +71,7 @@ export function planFor(target: Target, { files, env, site }: Pick<Integration, 
   if (env.length === 0) return { ...all, siteUrl: site };
   const isRepeated = steps.some(({ action }) => action === 'changed');
   const environment = planEnvironment({ ...target, force: target.force || isRepeated }, env, site);
-  const gitignore = planGitignore(target.root);
+  const gitignore = planGitignore(target);
   return {
     steps: [...all.steps, environment.step, ...gitignore.steps],
     remarks: [...gitignore.remarks, ...all.remarks, ...environment.remarks],
@@ -170,8 +173,8 @@ const bytesAfter = (before: Buffer | null, text: string, { text: after, addition
   before && replaced.length === 0 && text !== after ? Buffer.concat([before, Buffer.from(addition)]) : Buffer.from(after);
 
 /** Keeps the secret out of the repository. */
-function planGitignore(root: string): Pick<Plan, 'steps' | 'remarks'> {
-  const status = gitStatusOf(root, ENV);
+function planGitignore({ root, environment }: Pick<Target, 'root' | 'environment'>): Pick<Plan, 'steps' | 'remarks'> {
+  const status = gitStatusOf(root, ENV, environment);
   if (status === 'tracked') {
     const remark = `git tracks \`${ENV}\`, and the secret in it: remove it with \`git rm --cached ${ENV}\`, and add it to \`.gitignore\`.`;
     return { steps: [], remarks: [remark] };

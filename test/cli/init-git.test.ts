@@ -25,8 +25,7 @@ const app = {
   'app.js': "import express from 'express'\nconst app = express()\napp.listen(4000)\n",
 };
 const run = (args: string[], options: RunOptions = {}): Promise<Ran> =>
-  // git reads the environment of the process.
-  (options.env ? home.spawn : home.run)(['init', '--domain', 'localhost', '--no-install', '--no-verify', ...args], {
+  home.run(['init', '--domain', 'localhost', '--no-install', '--no-verify', ...args], {
     cwd: project.directory,
     ...options,
   });
