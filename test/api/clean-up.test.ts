@@ -326,10 +326,10 @@ describe('with planner statistics of a time when no row had ended', () => {
   });
 
   test.each<[string, number, Removal, Record<string, string>]>([
-    ['tokens_default', 1_000_000, removeExpiredTokens, { hash, email: "'a@b.example'", expires_at: time('3 days') }],
+    ['tokens_default', 160_000, removeExpiredTokens, { hash, email: "'a@b.example'", expires_at: time('3 days') }],
     [
       'remembered_keys',
-      200_000,
+      160_000,
       removeIdleKeys,
       {
         selector: hash,
