@@ -79,17 +79,20 @@ describe('the development pages', () => {
   });
 
   test('list websites and users, newest first', async () => {
-    const domain = (await ann.client.post('/api/websites', { domain: freshDomain() })).json.domain;
-    const [email, registered] = [freshAddress('owner'), freshDomain()];
+    const [email, label] = [freshAddress('owner'), freshDomain()];
+    const [domain, registered] = [`one-${label}`, `two-${label}`];
+    await ann.client.post('/api/websites', { domain });
     await local.client().post('/api/websites/register', { domain: registered, email });
-    const [first, next] = (await admin.get('/api/dev/websites')).json;
+    const [first, next] = (await admin.get(`/api/dev/websites?q=${label}`)).json;
     expect(first).toMatchObject({ domain: registered, email, claimed: false, verified: false });
     expect(next).toMatchObject({ domain, email: ann.email, claimed: true, verified: false });
     expect(Date.now() - Date.parse(next.createdAt)).toBeLessThan(60_000);
     const bob = await signInDeveloper(stage, local);
-    const users = (await admin.get('/api/dev/users')).json;
-    expect(users[0]).toMatchObject({ email: bob.email, websites: 0 });
-    expect(users.find((user: { email: string }) => user.email === ann.email).websites).toBe(1);
+    const usersOf = async (q: string) => (await admin.get(`/api/dev/users?q=${q}`)).json;
+    expect(await usersOf(bob.email)).toMatchObject([{ email: bob.email, websites: 0 }]);
+    expect(await usersOf(ann.email)).toMatchObject([{ email: ann.email, websites: 1 }]);
+    const ids = (await usersOf('@mail.example')).map((user: { id: string }) => user.id);
+    expect(ids).toEqual([...ids].sort().reverse());
   });
 
   test.each(['websites', 'users', 'mails', 'audit-logs'])('return %s in pages of fifty without duplicates or omissions', async (list) => {
