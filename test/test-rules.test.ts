@@ -37,9 +37,18 @@ function calledName(called: ts.Expression): string | undefined {
 
 const isRetry = (node: ts.Node) => ts.isPropertyAssignment(node) && ts.isIdentifier(node.name) && node.name.text === 'retry';
 
+/** Test files with a service of their own: what can use `useService()` does. */
+const MAX_STAGES = 60;
+
 test('tests wait for conditions, and none is repeated until it passes', async () => {
   expect(sources.length).toBeGreaterThan(200);
   expect(sources.flatMap(({ path, text }) => breachesOf(path, text))).toEqual([]);
+});
+
+test(`at most ${MAX_STAGES} files start a service of their own, each with its reason on its first line`, () => {
+  const own = sources.filter(({ path, text }) => path.endsWith('.test.ts') && /\bopen(?:Stage|Scene)\(/.test(text));
+  expect(own.filter(({ text }) => !text.startsWith('// A stage of its own: ')).map(({ path }) => path)).toEqual([]);
+  expect(own.length).toBeLessThanOrEqual(MAX_STAGES);
 });
 
 test.each([

@@ -2,7 +2,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { program } from '../support/program.ts';
-import type { CommandInput, Output } from './trusting-process.ts';
+
+/** A command to run. */
+export type CommandInput = { id: number; args: string[]; input?: string; env: Record<string, string>; cwd: string };
+
+/** What a command returned and wrote. */
+export type Output = { exitCode: number | undefined; stdout: string; stderr: string };
 
 /** A process in which commands run that trust an authority. */
 export type Trusting = {
