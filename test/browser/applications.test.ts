@@ -4,12 +4,13 @@ import { authorize, freshAddress } from '../support/sign-ins.ts';
 import { evaluates, heading, signIn, text, useScene } from './scene.ts';
 
 const scene = await useScene();
+const email = freshAddress('dev');
 let page: Page;
 beforeAll(async () => {
   const context = await scene.newBrowser();
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
   page = await context.newPage();
-  await signIn(scene, page, freshAddress('dev'));
+  await signIn(scene, page, email);
   await page.goto(`${scene.service.url}/dashboard/auth`);
 });
 
@@ -277,4 +278,8 @@ test('revokes keys after a confirmation and keeps them in the list as inactive',
 });
 
 const row = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
-const stageCalls = () => scene.stage.query('select calls from api_key_days');
+const stageCalls = () =>
+  scene.stage.query(
+    'select d.calls from api_key_days d join api_keys k on k.id = d.api_key join users u on u.id = k.user_id where u.email = $1',
+    [email],
+  );
