@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { SESSION_SETTINGS } from './client.ts';
 import { inShortTransaction } from './migration-steps.ts';
 
 /** A table that is partitioned by ranges of time (docs/decisions/0022-partitions.md). */
@@ -88,7 +89,7 @@ function timeOf(bound: string): Date {
  * @throws an error of PostgreSQL when a table stays locked, or belongs to another role (42501)
  */
 export async function createPartitions(client: pg.ClientBase): Promise<string[]> {
-  await client.query("set timezone = 'UTC'");
+  await client.query(SESSION_SETTINGS);
   const created: string[] = [];
   for (const table of [AUDIT_LOG, ATTEMPTS, TOKENS]) {
     if ((await missingRanges(client, table)).length === 0) continue;

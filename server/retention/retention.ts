@@ -8,7 +8,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Config } from '../config.ts';
-import { DatabaseClient, disconnect } from '../db/client.ts';
+import { DatabaseClient, disconnect, SESSION_SETTINGS } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
 import {
   ATTEMPTS,
@@ -171,7 +171,7 @@ async function connect(url: string): Promise<pg.Client> {
   });
   client.on('error', () => {});
   await client.connect();
-  await client.query("set statement_timeout = 0; set timezone = 'UTC'");
+  await client.query(`set statement_timeout = 0; ${SESSION_SETTINGS}`);
   return client;
 }
 
