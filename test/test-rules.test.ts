@@ -15,6 +15,7 @@ const sources = await Promise.all(paths.map(async (path) => ({ path, text: await
 /** Calls that wait for a time instead of a condition. */
 const WAITS = new Set(['setTimeout', 'sleep', 'waitForTimeout']);
 
+/** Whether a text may have one of them. */
 const SUSPECT = /\b(?:setTimeout|sleep|waitForTimeout|retry)\b/;
 
 /** Returns the waits for a time and the repeated tests of a source text, each with its line. Calls of a method such as socket.setTimeout wait for nothing. */

@@ -236,7 +236,7 @@ test('generates a working key and shows it once', async () => {
 });
 
 test('shows the usage of a key as a chart with totals and as a table for screen readers', async () => {
-  await expect.poll(async () => (await stageCalls())[0]?.calls).toBe('2');
+  await expect.poll(async () => (await keyCalls())[0]?.calls).toBe('2');
   await button(/^Usage Stats of Deploys/).click();
   await dialog().getByText('Calls, 30 days').waitFor();
   await dialog().locator('svg .recharts-bar').waitFor();
@@ -278,7 +278,7 @@ test('revokes keys after a confirmation and keeps them in the list as inactive',
 });
 
 const row = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
-const stageCalls = () =>
+const keyCalls = () =>
   scene.stage.query(
     'select d.calls from api_key_days d join api_keys k on k.id = d.api_key join users u on u.id = k.user_id where u.email = $1',
     [email],

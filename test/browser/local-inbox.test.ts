@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openContext } from '../support/browser.ts';
 import { requestEmail as askService, freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
-import { openSinks } from './sinks.ts';
+import { heading, openScene, openSinks, requestEmail, type Scene, text } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {

@@ -23,9 +23,12 @@ export type Scene = {
   close(): Promise<void>;
 };
 
-/** Returns a scene on the service that the files of the worker share, with its name server; call it at the top of a file. */
-export async function useScene(): Promise<Scene & { names: NameServer }> {
-  const { stage, service, names } = await useService();
+/**
+ * Returns a scene on a service that the files of the worker share, with its name server; call it at the top of a file.
+ * @param use useService, or useProduction
+ */
+export async function useScene(use = useService): Promise<Scene & { names: NameServer }> {
+  const { stage, service, names } = await use();
   const scene = await openSceneOn(stage, service);
   afterAll(scene.close);
   return { ...scene, names };
@@ -134,6 +137,23 @@ export async function requestEmail(page: Page, email: string, language = 'en', p
   await page.getByRole('button', { name: text(language, portal ? 'send_magic_link_portal' : 'send_magic_link'), exact: true }).click();
   await heading(page, text(language, 'check_email'));
 }
+
+/** Returns the names of the ways to turn a text into markup, a script or a policy that the page does not block. */
+export const openSinks = (page: Page) =>
+  page.evaluate<string[]>(`Object.entries({
+    innerHTML: () => { document.createElement('div').innerHTML = '<img src=x onerror=alert(1)>'; },
+    insertAdjacentHTML: () => document.body.insertAdjacentHTML('beforeend', '<b>x</b>'),
+    parseFromString: () => new DOMParser().parseFromString('<b>x</b>', 'text/html'),
+    scriptSource: () => { document.createElement('script').src = '/assets/x.js'; },
+    createPolicy: () => trustedTypes.createPolicy('default', {}),
+  }).flatMap(([name, open]) => {
+    try {
+      open();
+      return [name];
+    } catch (error) {
+      return error instanceof TypeError ? [] : [name + ': ' + error];
+    }
+  })`);
 
 /** Signs a developer in by the API, and gives the session to the browser of the page. The sign-in's own pages have tests of their own. */
 export async function signIn({ stage, service }: Scene, page: Page, email: string): Promise<void> {

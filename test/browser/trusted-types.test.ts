@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { openContext } from '../support/browser.ts';
-import { openSceneOn, useScene } from './scene.ts';
-import { openSinks } from './sinks.ts';
+import { openSceneOn, openSinks, useScene } from './scene.ts';
 
 const scene = await useScene();
 

@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { useProduction } from '../support/harness.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { countNow } from '../support/statistics.ts';
-import { openSceneOn, signIn } from './scene.ts';
+import { signIn, useScene } from './scene.ts';
 
-const { stage, service } = await useProduction();
-const scene = await openSceneOn(stage, service);
-afterAll(scene.close);
+const scene = await useScene(useProduction);
 
 const rows = (page: Page) => page.getByRole('listitem').filter({ has: page.getByText(/sign-ins?:/) });
 

@@ -166,13 +166,13 @@ describe('in a terminal', () => {
     expect(existsSync(credentialsOf(home)) && (await readFile(credentialsOf(home), 'utf8'))).not.toContain('token');
   });
 
-  test('restores the terminal and exits with 2 on SIGTERM', async () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('restores the terminal and exits with 2 on %s', async (signal) => {
     const home = await newHome();
     const script = `"${process.execPath}" "${entry}" login --email ${freshAddress()}; echo "code $?"; stty -a`;
     const shell = kept(openProgram(home, 'bash', ['-c', script]));
     await shell.waitFor('Code:');
     const { stdout } = await execa('pgrep', ['-P', String(shell.pid)]);
-    process.kill(Number(stdout), 'SIGTERM');
+    process.kill(Number(stdout), signal);
     expect(await shell.exited).toBe(0);
     expect(shell.text()).toMatch(/code 2\s[\s\S]*[^-]icanon/);
     expectAsItWas(shell);

@@ -128,9 +128,9 @@ describe('the screen', () => {
     }
   });
 
-  test('restores the terminal at SIGTERM', async () => {
+  test('restores the terminal at SIGHUP', async () => {
     const terminal = await opened({}, spawnTerminal);
-    terminal.signal('SIGTERM');
+    terminal.signal('SIGHUP');
     expect(await terminal.exited).toBe(2);
     expect(terminal.bytes()).toContain(LEAVE_SCREEN);
     expect(terminal.bytes().slice(terminal.bytes().indexOf(LEAVE_SCREEN) + LEAVE_SCREEN.length)).not.toContain('\x1b');

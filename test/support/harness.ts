@@ -57,7 +57,7 @@ export const production = { NODE_ENV: 'production', ADMIN_PASSWORD: 'a password 
 /** What the test files of one worker share: a service that reads DNS from `names`, its database and its SMTP server. */
 type Shared = { stage: Stage; service: Service; names: NameServer };
 
-const shared: { setting?: Promise<{ stage: Stage; names: NameServer }>; local?: Promise<Service>; production?: Promise<Service> } = {};
+const shared: { ground?: Promise<{ stage: Stage; names: NameServer }>; local?: Promise<Service>; production?: Promise<Service> } = {};
 
 /**
  * Returns the service in local mode that the test files of a worker share; call it at the top of a file. Rows, emails and DNS names of
@@ -65,14 +65,14 @@ const shared: { setting?: Promise<{ stage: Stage; names: NameServer }>; local?: 
  * `stage.start` starts besides ends with the file.
  */
 export async function useService(): Promise<Shared> {
-  const { stage, names, start } = await useSetting();
+  const { stage, names, start } = await useGround();
   shared.local ??= start();
   return { stage, names, service: await shared.local };
 }
 
 /** As `useService`, in production mode, with its limits: each client has a network address of its own. */
 export async function useProduction(): Promise<Shared> {
-  const { stage, names, start } = await useSetting();
+  const { stage, names, start } = await useGround();
   shared.production ??= start({ ...production, TRUST_PROXY: '1' });
   const service = await shared.production;
   return { stage, names, service: { ...service, client: (address = freshNetworkAddress()) => service.client(address) } };
@@ -82,9 +82,9 @@ export async function useProduction(): Promise<Shared> {
 export const freshNetworkAddress = () => `${randomInt(11, 127)}.${[...randomBytes(3)].join('.')}`;
 
 /** Returns the shared database, mail server and name server, and a function that starts a shared service on them. */
-async function useSetting() {
-  shared.setting ??= openSetting();
-  const { stage, names } = await shared.setting;
+async function useGround() {
+  shared.ground ??= openGround();
+  const { stage, names } = await shared.ground;
   const start = (settings = {}) =>
     stage.start({ DNS_SERVERS: names.address, ...settings }, { args: [...endsWithParent, ...program], withStdin: true });
   const started: Service[] = [];
@@ -104,7 +104,7 @@ async function useSetting() {
   return { stage: ofFile, names, start };
 }
 
-async function openSetting() {
+async function openGround() {
   const [stage, names] = await Promise.all([openStage(), openNameServer()]);
   process.once('exit', () => rmSync(stage.dataDir, { recursive: true, force: true }));
   return { stage, names };

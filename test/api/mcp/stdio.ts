@@ -141,7 +141,7 @@ function rawOf({ stdin, stdout, stderr }: Streams, exited: Raw['exited'], signal
     send: (line) => void stdin.write(`${line}\n`),
     messages,
     async response(id) {
-      await waitUntil(`an response to ${id}`, 30_000, () => messages().some((each) => each.id === id) || written + errors);
+      await waitUntil(`a response to ${id}`, 30_000, () => messages().some((each) => each.id === id) || written + errors);
       return messages().find((each) => each.id === id);
     },
     stderr: () => errors,
