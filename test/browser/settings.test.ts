@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
 import { type LogoServer, openLogoServer } from '../support/logo-server.ts';
 import { requestEmail as askService, freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { heading, showPreview, signIn, useScene } from './scene.ts';
+import { heading, holdRequests, showPreview, signIn, useScene } from './scene.ts';
 
 const scene = await useScene();
 let logos: LogoServer;
@@ -188,8 +188,13 @@ describe('devices', () => {
     const dialog = page.getByRole('dialog', { name: 'Sign out everywhere' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
+    const keys = await holdRequests(page, '**/api/api-keys');
     await button(page, 'Sign out everywhere').click();
-    await dialog.getByRole('button', { name: 'Sign out everywhere' }).click();
+    const submit = dialog.getByRole('button', { name: 'Sign out everywhere' });
+    // It cannot know yet what would end.
+    expect(await submit.getAttribute('aria-disabled')).toBe('true');
+    keys.release();
+    await submit.click();
     await page.waitForURL(url('/'));
     await page.getByText('Signed out everywhere').waitFor();
     await other.reload();

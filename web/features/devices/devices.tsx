@@ -108,9 +108,9 @@ function EverywhereDialog({ onClose }: { onClose: () => void }) {
       title="Sign out everywhere"
       action="Sign out everywhere"
       danger
-      busy={signOut.isPending}
+      busy={signOut.isPending || query.isLoading}
       failure={signOut.error && errorText(signOut.error, 'You could not be signed out.')}
-      onSubmit={() => query.data && submit()}
+      onSubmit={() => (query.data ? submit() : query.refetch())}
       onClose={onClose}
     >
       {query.error && <Failed {...query} fallback="Your API keys and passkeys could not be loaded." />}
