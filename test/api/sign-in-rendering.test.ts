@@ -90,10 +90,11 @@ test.each<[string, number, Record<string, string>]>([
   ['an If-Match that does not match', 412, { 'If-Match': '"other"' }],
   ['an If-Unmodified-Since before the build', 412, { 'If-Unmodified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' }],
 ])('a file requested with %s gets %i, and no line in the log', async (_, status, headers) => {
+  const from = service.output().length;
   const response = await service.client().get(`/assets/${scripts()[0]}`, headers);
   expect([response.status, response.json.error]).toEqual([status, expect.stringMatching(/\.$/)]);
   expect(response.headers['content-range']).toEqual(status === 416 ? expect.stringMatching(/^bytes \*\/\d+$/) : undefined);
-  expect(service.output()).not.toContain('"internal"');
+  expect(service.output().slice(from)).not.toContain('"internal"');
 });
 
 test('files are sent as they were compressed at build', async () => {
