@@ -151,17 +151,25 @@ describe('an access token', () => {
     await pool.query("update oidc_keys set signs_from = now() - interval '1 second' where signs_until is null and algorithm is not null");
     await pool.end();
     const kidOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[0], 'base64url').toString()).kid;
-    let fresh = '';
+    let fresh = await tokensFor('api');
     await waitUntil('a new token is signed by the new key', 90_000, async () => {
-      fresh = (await tokensFor('api')).access_token;
-      return kidOf(fresh) !== kidOf(api);
+      const fields = {
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        refresh_token: fresh.refresh_token,
+        resource: `${service.url}/api`,
+      };
+      const { status, json, text } = await postForm(service.client(), '/oauth/token', fields);
+      if (status !== 200) throw new Error(text);
+      fresh = json as typeof fresh;
+      return kidOf(fresh.access_token) !== kidOf(api);
     });
     const published = (await other.client().get('/oauth/jwks')).json.keys.map(({ kid }: { kid: string }) => kid);
     expect(published).toEqual(expect.arrayContaining([kidOf(api)]));
     await waitUntil(
       'the other instance accepts the new key',
       60_000,
-      async () => (await get('/api/websites', fresh, other)).status === 200,
+      async () => (await get('/api/websites', fresh.access_token, other)).status === 200,
     );
     for (const at of [service, other]) expect((await get('/api/websites', api, at)).status).toBe(200);
   });

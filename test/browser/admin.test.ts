@@ -364,13 +364,4 @@ describe('/admin with access', () => {
     await pages.getByRole('link', { name: 'Developer Portal' }).click();
     await heading(page, 'Not Logged In');
   });
-
-  test('fits a phone of 320 px', async () => {
-    for (const path of ['/admin', '/admin?list=users', '/admin?list=mails', '/admin?list=audit', '/iladmin']) {
-      const page = await unlock(path);
-      await page.setViewportSize({ width: 320, height: 640 });
-      await page.getByRole('heading').nth(1).waitFor();
-      await evaluates(page, 'document.documentElement.scrollWidth', 320);
-    }
-  });
 });

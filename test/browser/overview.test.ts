@@ -225,14 +225,19 @@ test('reports an unreachable service and recovers', async () => {
   await statistics.getByRole('alert').waitFor({ state: 'detached' });
 });
 
-test.each([320, 640, 768])('fits a window of %i px', async (width) => {
+test('fits windows of 320, 640 and 768 px', async () => {
   const page = await openDashboard();
-  await page.setViewportSize({ width, height: 800 });
+  const fits = async () => {
+    for (const width of [320, 640, 768]) {
+      await page.setViewportSize({ width, height: 800 });
+      await evaluates(page, 'document.documentElement.scrollWidth', width);
+    }
+  };
   await shows(page, 'Total Logins', '0');
-  await evaluates(page, 'document.documentElement.scrollWidth', width);
+  await fits();
   await page.getByRole('link', { name: 'Add a website' }).click();
   await addWebsite(page, `${freshDomain().split('.')[0].padEnd(63, 'x')}.example`);
   await page.goBack();
   await heading(page, 'Link to your sign-in page');
-  await evaluates(page, 'document.documentElement.scrollWidth', width);
+  await fits();
 });

@@ -1,5 +1,4 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import type { BrowserContext, Page } from 'playwright';
+import type { BrowserContext } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { launchCachingBrowser, openContext } from '../support/browser.ts';
 import { freshAddress } from '../support/sign-ins.ts';
@@ -96,28 +95,3 @@ test('the back button restores the page from memory, without an account that was
   await expect.poll(() => page.getByText(account.email).count()).toBe(0);
   await caching.close();
 });
-
-describe.each(['light', 'dark'] as const)('without a script, in the %s theme', (colorScheme) => {
-  test('axe finds nothing', async () => {
-    const context = await openContext({ colorScheme, viewport: { width: 360, height: 740 } });
-    await obstacles['does not arrive'](context);
-    const page = await context.newPage();
-    const found: Record<string, string[]> = {};
-    const audit = async (name: string) => {
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-      found[name] = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
-      expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 360]);
-    };
-    for (const path of ['/auth', '/auth/link?t=x', '/auth/callback', '/oauth/device', '/auth?forward_url=https://unknown.example/']) {
-      await open(page, path);
-      await audit(path);
-    }
-    await page.goto(scene.shop.signInUrl('en'));
-    await requestEmail(page, freshAddress());
-    await audit('step 2');
-    expect(Object.values(found).flat()).toEqual([]);
-    await context.close();
-  });
-});
-
-const open = (page: Page, path: string) => page.goto(scene.service.url + path);

@@ -198,6 +198,7 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     at('developer', '/profile', 'profile', 'Profile'),
     at('developer', '/iladmin', 'iladmin', 'Admin Dashboard'),
     at('developer', '/admin', 'admin', 'Admin'),
+    ...['users', 'mails', 'audit'].map((list) => at('developer', `/admin?list=${list}`, `admin-${list}`, 'Admin')),
     at('developer', '/dashboard', 'palette', 'Recent Activity', async (page) => {
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox').waitFor();

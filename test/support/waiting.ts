@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Between two checks of a condition: short at first, since most conditions hold soon, in ms. */
-const INTERVALS = [5, 10, 20, 50];
+/** Between two checks of a condition: a tenth of the time waited so far, since most conditions hold soon, within these bounds in ms. */
+const MIN_INTERVAL = 5;
+const MAX_INTERVAL = 200;
 
 /**
  * Waits until a condition holds, checking it every few ms.
@@ -11,12 +12,13 @@ const INTERVALS = [5, 10, 20, 50];
  * @throws Error with what was missing after `timeoutMs`
  */
 export async function waitUntil(what: string, timeoutMs: number, check: () => Promise<boolean | string> | boolean | string): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  for (let checks = 0; ; checks++) {
+  const start = performance.now();
+  for (;;) {
     const state = await check();
     if (state === true) return;
-    if (performance.now() > end) throw new Error(`Timed out after ${timeoutMs} ms: ${what}${state ? ` (${state})` : ''}`);
-    await pause(INTERVALS[Math.min(checks, INTERVALS.length - 1)]);
+    const waited = performance.now() - start;
+    if (waited > timeoutMs) throw new Error(`Timed out after ${timeoutMs} ms: ${what}${state ? ` (${state})` : ''}`);
+    await pause(Math.min(MAX_INTERVAL, Math.max(MIN_INTERVAL, waited / 10)));
   }
 }
 

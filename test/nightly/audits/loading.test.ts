@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
-import { WEBSITE_TABS } from '../../contract/pages.ts';
-import { docPath } from '../../docs/pages.ts';
-import { freshAddress } from '../support/sign-ins.ts';
-import { signIn, useScene } from './scene.ts';
+import { WEBSITE_TABS } from '../../../contract/pages.ts';
+import { docPath } from '../../../docs/pages.ts';
+import { signIn, useScene } from '../../browser/scene.ts';
+import { freshAddress } from '../../support/sign-ins.ts';
 
 const scene = await useScene();
 let [visitor, developer]: BrowserContext[] = [];
@@ -24,7 +24,7 @@ beforeAll(async () => {
 const LATER = /^\/api\/(?:websites\/(?:events|[\w-]{36}\/)|audit-logs\?limit=50)/;
 
 type Chunk = { file: string; imports?: string[] };
-const chunks: Record<string, Chunk> = JSON.parse(readFileSync(join(import.meta.dirname, '../../dist/web/chunks.json'), 'utf8'));
+const chunks: Record<string, Chunk> = JSON.parse(readFileSync(join(import.meta.dirname, '../../../dist/web/chunks.json'), 'utf8'));
 const filesOf = (key: string): string[] => [`/${chunks[key].file}`, ...(chunks[key].imports ?? []).flatMap(filesOf)];
 /** Scripts that are loaded when they are needed: the lists of the menus, charts in view, and the code of the selected framework. */
 const laterScripts = Object.keys(chunks)
