@@ -1,10 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, openHome } from '../cli/command.ts';
 import { redirectOf } from '../cli/sign-in.ts';
 import { openTerminal } from '../cli/terminal.ts';
 import { openContext } from '../support/browser.ts';
 import { freshAddress } from '../support/sign-ins.ts';
+import { isAccessible, isAccessibleInBothThemes } from './axe.ts';
 import { evaluates, heading, text, useScene } from './scene.ts';
 
 const scene = await useScene();
@@ -31,10 +31,7 @@ describe('the email of `emailauth login`', () => {
     await page.waitForURL('http://127.0.0.1:*/callback?*');
     await heading(page, 'You are signed in');
     await page.getByText('You can close this window').waitFor();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-    }
+    await isAccessibleInBothThemes(page);
     await terminal.waitFor(`Signed in as ${email}`);
     expect(await terminal.exited).toBe(0);
     await scene.stage.query("update sign_in_attempts set consumed_at = consumed_at - interval '10 seconds' where email = $1", [email]);
@@ -50,7 +47,7 @@ describe('the email of `emailauth login`', () => {
     await heading(page, text('en', 'confirm_title'));
     await page.getByText(text('en', 'confirm_or_code')).waitFor();
     expect(new URL(page.url()).pathname).toBe('/auth/link');
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    await isAccessible(page);
     await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
     await context.close();
     terminal.type(`${mail.code}\r`);
@@ -66,7 +63,7 @@ describe('the email of `emailauth login`', () => {
     const page = await context.newPage();
     await page.goto(forged.href);
     await heading(page, 'This link belongs to another sign-in');
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    await isAccessible(page);
     await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
     await context.close();
     terminal.type(`${mail.code}\r`);

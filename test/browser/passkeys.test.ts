@@ -1,4 +1,3 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openHome } from '../cli/command.ts';
@@ -6,6 +5,7 @@ import { openTerminal } from '../cli/terminal.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../support/test-website.ts';
 import { addAuthenticator, credentialsOf, type Device, openDevice } from './authenticator.ts';
+import { isAccessibleInBothThemes } from './axe.ts';
 import { evaluates, heading, requestEmail, signIn, text, useScene } from './scene.ts';
 
 const scene = await useScene();
@@ -20,15 +20,6 @@ const passkeysOf = (email: string) => scene.stage.query('select * from passkeys 
 const mailsTo = async (email: string) =>
   (await scene.stage.query("select count(*)::int as count from audit_log where email = $1 and action = 'sign_in_requested'", [email]))[0]
     .count;
-
-/** Checks a page in both themes, each once its colors have changed. */
-async function isAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await evaluates(page, "document.getAnimations().filter(({ playState }) => playState === 'running').length", 0);
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-  }
-}
 
 /** Opens a sign-in page and waits until the service knows by a cookie that the device has an authenticator. */
 async function openSignIn({ context, page }: Pick<Device, 'context' | 'page'>, url: string): Promise<void> {
@@ -57,7 +48,7 @@ describe('the offer of a passkey after a sign-in by email', () => {
   test('creates a passkey, tells its address, and goes on to the website', async () => {
     const device = await openDevice(scene);
     const email = await reachOffer(device);
-    await isAccessible(device.page);
+    await isAccessibleInBothThemes(device.page);
     await device.page.getByRole('button', { name: text('en', 'passkey_create_button') }).press('Enter');
     await welcomed(device.page, email);
     const rows = await passkeysOf(email);
@@ -290,14 +281,14 @@ describe('the page of the passkeys', () => {
     await dialog.getByRole('textbox').fill('Mėlynas nešiojamasis');
     await dialog.getByRole('button', { name: text('lt', 'passkeys_rename_button') }).click();
     await page.getByText('Mėlynas nešiojamasis').waitFor();
-    await isAccessible(page);
+    await isAccessibleInBothThemes(page);
 
     await page.getByLabel(text('lt', 'language_label')).selectOption('uk');
     await heading(page, text('uk', 'passkeys_title'));
     await page.reload();
     await heading(page, text('uk', 'passkeys_title'));
     await page.getByRole('button', { name: text('uk', 'passkeys_remove_of', { name: 'Mėlynas nešiojamasis' }) }).click();
-    await isAccessible(page);
+    await isAccessibleInBothThemes(page);
     await dialog.getByRole('button', { name: text('uk', 'passkeys_remove_button') }).click();
     await page.getByText(text('uk', 'passkeys_none_title')).waitFor();
     await page.getByText(text('uk', 'passkeys_removed'), { exact: true }).waitFor();
@@ -319,7 +310,7 @@ describe('the page of the passkeys', () => {
     await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
     await press(page, 'lv', 'passkey_create_button');
     await page.getByRole('alert').getByText(text('lv', 'passkeys_cancelled')).waitFor();
-    await isAccessible(page);
+    await isAccessibleInBothThemes(page);
     await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
     await page.route('**/api/auth/passkey/registration', (route) => route.abort('internetdisconnected'));
     await press(page, 'lv', 'passkey_create_button');
@@ -350,7 +341,7 @@ describe('the page of the passkeys', () => {
     await scene.stage.query("update remembered_keys set expires_at = expires_at - interval '11 minutes' where email = $1", [email]);
     await press(page, 'ru', 'passkeys_add_button');
     await heading(page, text('ru', 'passkeys_proof_title'));
-    await isAccessible(page);
+    await isAccessibleInBothThemes(page);
     await page.getByRole('link', { name: text('ru', 'passkeys_sign_in_button'), exact: true }).click();
     await expect.poll(() => page.getByLabel(text('ru', 'email_label')).inputValue()).toBe(email);
     await requestEmail(page, email, 'ru', true);

@@ -1,8 +1,8 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { freshAddress } from '../support/sign-ins.ts';
 import { openDevice } from './authenticator.ts';
+import { isAccessible } from './axe.ts';
 import { heading, requestEmail, text, useScene } from './scene.ts';
 
 const scene = await useScene();
@@ -73,13 +73,13 @@ describe('a website that accepts only a passkey', () => {
     const email = freshAddress();
     await page.goto(scene.shop.signInUrl(language, { require: 'passkey' }));
     await page.getByText(text(language, 'passkey_only_text')).waitFor();
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    await isAccessible(page);
     await requestEmail(page, email, language);
     await page.reload();
     expect(conditionsIn(page).require).toBe('passkey');
     await page.goto((await mailFor(email)).link);
     await heading(page, text(language, 'passkey_required_title'));
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    await isAccessible(page);
     await page.getByRole('button', { name: text(language, 'passkey_create_button') }).click();
     expect(await methodOf(page, email)).toBe('passkey');
     expect((await mailFor(email)).text).toContain('/passkeys');

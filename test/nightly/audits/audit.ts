@@ -1,6 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { axe, motionEnds } from '../../browser/axe.ts';
 import type { Stop } from '../../browser/stop.ts';
 import { openTour, type Tour } from '../../browser/tour.ts';
 
@@ -8,23 +8,16 @@ const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-
 
 // Strings, since these files are compiled without the types of the DOM in which they run.
 
-/** Waits for animations, which are half transparent at first. */
-const MOTION_OVER = `Promise.all(document.getAnimations()
-  .filter((animation) => animation.effect.getTiming().iterations !== Infinity)
-  .map((animation) => animation.finished.catch(() => {})))`;
-
 /** Returns the violations that axe finds, one per line. */
 async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(MOTION_OVER);
+  await motionEnds(page);
   // axe measures one element after the other, and would mix sizes of before and after their layout.
   await page.evaluate(`document.querySelectorAll('main *').forEach((element) => {
     if (getComputedStyle(element).contentVisibility === 'auto') element.style.contentVisibility = 'visible';
   })`);
   // axe never gets a response from a frame without scripts, such as the preview of an email.
   await page.evaluate("document.querySelectorAll('iframe').forEach((frame) => frame.remove())");
-  // Without frames, the legacy mode has the same results and needs no second page.
-  const { violations } = await new AxeBuilder({ page })
-    .setLegacyMode()
+  const { violations } = await axe(page)
     .options({ runOnly: STANDARD, resultTypes: ['violations'] })
     .analyze();
   return violations.flatMap(({ id, nodes }) =>
