@@ -70,7 +70,7 @@ export class SignInLinks {
    */
   async open(link: string, browser: Browser): Promise<SignedIn | AddressProven | null> {
     const attempt = this.#parts.secrets.readLink(link);
-    if (!attempt || attempt.kind === 'app') return null;
+    if (!attempt) return null;
     return this.#parts.opener.open(attempt, browser, { browser: digest(browser.attempt), email: null });
   }
 

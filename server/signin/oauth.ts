@@ -54,7 +54,7 @@ where id = $1 and kind = 'app' and challenge <> $3 and consumed_at is null and s
  */
 const EXCHANGED_HERE = `
 select a.email, a.session from sign_in_attempts a
-join sessions s on s.hash = a.session and s.device = $4
+join sessions s on s.hash = a.session
 join remembered_keys k on k.device = $4 and k.email = a.email and k.selector = a.key_selector and k.verifier = any($6)
 where a.id = $1 and a.kind = 'app' and a.client_id = $2 and a.challenge = $3 and a.session = any($5)
   and a.consumed_at > now() - interval '${REPEAT_SECONDS} seconds'`;

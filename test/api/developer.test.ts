@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Client } from '../support/client.ts';
 import { useService } from '../support/harness.ts';
+import { bootOf } from '../support/oidc-driver.ts';
 import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
 
 const { stage, service } = await useService();
@@ -33,6 +34,16 @@ describe('PKCE', () => {
     });
     expect(exchanged.headers['cache-control']).toBe('no-store');
     expect((await client.get('/api/user/me')).json).toEqual({ id: expect.any(String), email, name: null });
+  });
+
+  test('has a code that no link takes', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const code = codeOf(await stage.mailbox.waitFor(email));
+    const page = await client.get(`/auth/link?t=${code}`);
+    expect(bootOf(page).link.state).toBe('invalid');
+    expect((await exchange(client, code, pkce.codeVerifier)).status).toBe(200);
+    expect(bootOf(await client.get(`/auth/link?t=${code}`)).link.state).toBe('used');
   });
 
   test('names the account of the browser, and responds with 200 also without one', async () => {

@@ -36,12 +36,14 @@ test.each([
     }
     expect(await statusOf(own(2))).toBe(429);
     expect(await statusOf(own(9))).toBe(200);
-    const refused = await ask(own(9));
+    const unsent = freshAddress();
+    const refused = await ask(own(9), { email: unsent });
     expect([refused.status, refused.json.code, refused.json.field]).toEqual([429, 'rate_limited', undefined]);
     expect(refused.json.error).toBe(
       'There are many sign-ins from your network, so no email was sent. Sign in with a passkey or a remembered account, or wait a little.',
     );
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3000);
+    expect(await stage.query('select 1 from sign_in_attempts where email = $1', [unsent])).toEqual([]);
     expect(await statusOf(other)).toBe(200);
     for (let network = 10; network < 9 + PER_BLOCK; network++) expect(await statusOf(own(network))).toBe(200);
     expect(await statusOf(own(100))).toBe(429);

@@ -76,6 +76,12 @@ describe('a call that changes data', () => {
     expect([status, json.code, json.error]).toEqual([415, 'unsupported_media_type', expect.stringContaining(named)]);
   });
 
+  test.each(['[]', '[{"email":"x"}]', 'null', '"x"', '1', '{'])('refuses the body %j, which is no JSON object', async (body) => {
+    const sent = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
+    const { status, json } = await service.client().send('/api/auth/domain-auth', sent);
+    expect([status, json.code]).toEqual([400, 'bad_json']);
+  });
+
   test('ignores a byte order mark and a Content-Encoding of identity', async () => {
     const headers = { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Encoding': 'identity' };
     const body = `\uFEFF${JSON.stringify({ email: freshAddress(), forward_url: `https://${shop}/` })}`;

@@ -176,6 +176,16 @@ describe('an invitation', () => {
     }
     expect(codeOf(await invite({ owner, site }, guest))).toEqual([429, 'rate_limited']);
   });
+
+  test('is not in the list when its email is not sent', async () => {
+    const owner = await signInDeveloper(stage, strict);
+    const { json: site } = await owner.client.post('/api/websites', { domain: freshDomain() });
+    await stage.query('update websites set proven_at = now() where id = $1', [site.id]);
+    const guest = freshAddress('guest');
+    await stage.query("update sign_in_limits set hits = 1000 where key = 'address ' || $1", [owner.client.networkAddress]);
+    expect(codeOf(await invite({ owner, site }, guest))).toEqual([429, 'rate_limited']);
+    expect((await owner.client.get(teamOf(site))).json).toHaveLength(1);
+  });
 });
 
 describe('a member', () => {

@@ -33,6 +33,11 @@ export const mutations: Mutation[] = [
     ],
     [
       "and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()",
+      'and a.consumed_at is null and a.expires_at > now()',
+      'test/api/developer.test.ts',
+    ],
+    [
+      "and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()",
       "and a.kind <> 'app' and a.consumed_at is null",
       'test/statements/attempts.test.ts',
     ],
@@ -64,11 +69,6 @@ export const mutations: Mutation[] = [
     ],
   ]),
   ...rowsOf('server/signin/link.ts', [
-    [
-      "if (!attempt || attempt.kind === 'app') return null;",
-      'if (!attempt) return null;',
-      'test/api/developer.test.ts test/api/application-links.test.ts test/api/applications.test.ts',
-    ],
     [
       "if (!attempt || attempt.kind === 'app' || attempt.kind === 'oidc') throw",
       "if (!attempt || attempt.kind === 'app') throw",
@@ -174,7 +174,7 @@ export const mutations: Mutation[] = [
     [
       "await client.query(result.status === 'sent' ? 'commit' : onRefusal);",
       "await client.query('commit');",
-      'test/api/websites.test.ts test/api/website-members.test.ts test/api/limits.test.ts',
+      'test/api/website-members.test.ts',
     ],
     [
       'case when w.proven_at is not null then nullif(jsonb_strip_nulls',
@@ -238,8 +238,8 @@ export const mutations: Mutation[] = [
       'test/api/developer.test.ts test/api/sessions.test.ts',
     ],
     [
-      'join sessions s on s.hash = a.session and s.device = $4\n',
-      'join sessions s on s.hash = a.session\n',
+      'join remembered_keys k on k.device = $4 and k.email',
+      'join remembered_keys k on k.email',
       'test/api/developer.test.ts test/api/repeated-openings.test.ts',
     ],
     [
@@ -343,7 +343,7 @@ export const mutations: Mutation[] = [
   ...rowsOf('server/http/reading.ts', [
     ['if (size > MAX_BODY_BYTES) {', 'if (false) {', 'server/http/reading.test.ts test/api/hostile.test.ts'],
     ['if (NUL.test(value)) throw nulFault();\n', '', 'server/http/reading.test.ts'],
-    ['value === null || Array.isArray(value)) throw', 'value === null) throw', 'server/http/reading.test.ts test/api/hostile.test.ts'],
+    ['value === null || Array.isArray(value)) throw', 'value === null) throw', 'test/api/protection.test.ts'],
     ['forwarded.at(-trustProxy)', 'forwarded.at(0)', 'server/http/reading.test.ts'],
     [
       "const isForwarded = httpVersion === '1.0' || PROXY",
@@ -403,7 +403,7 @@ export const mutations: Mutation[] = [
     ['returning hits <= $3 as admitted', 'returning true as admitted', 'test/api/mailbox-limits.test.ts test/api/limits.test.ts'],
   ]),
   ...rowsOf('server/websites/store.ts', [
-    ["if (holder?.provenAt && !isHolder && kind !== 'dns')", 'if (false)', 'test/api/website-claims.test.ts'],
+    ["if (holder?.provenAt && !isHolder && kind !== 'dns')", 'if (false)', 'test/statements/claims.test.ts'],
   ]),
   ...rowsOf('server/websites/members.ts', [
     ['if (others >= MAX_WEBSITE_MEMBERS) {', 'if (false) {', 'test/api/website-members.test.ts'],
