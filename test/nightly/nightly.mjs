@@ -1,5 +1,6 @@
 // `npm run test:nightly`: everything that `npm test` leaves out, and the last line `N passed, N failed` for all of it.
-// `--changed`: the parts that the commits of the last day touch, and of each other part one file, the next one every day.
+// `--changed`: the parts that the commits of the last day touch, and of each other part the test files that they touch and one more, the
+// next one every day.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,10 +57,12 @@ const leftOut = [];
 for (const { name, run, folder, changes } of parts) {
   const all = folder ? testsIn(folder) : [];
   const allowed = onlyChanged ? all.filter((file) => file !== IMAGE) : all;
-  const isWhole = !folder || !changed || changed.some((path) => changes.test(path));
-  const selected = isWhole ? allowed : [allowed[day % allowed.length]];
+  const touched = changed?.filter((path) => changes.test(path));
+  // What is not a test may change any test of the part.
+  const isWhole = !folder || !touched || touched.some((path) => !all.includes(path));
+  const selected = isWhole ? allowed : allowed.filter((file, place) => place === day % allowed.length || touched.includes(file));
   leftOut.push(...all.filter((file) => !selected.includes(file)).map((file) => `${name}: ${file}`));
-  console.log(`\n=== ${name}${isWhole ? '' : `: ${selected}`}\n`);
+  console.log(`\n=== ${name}${isWhole ? '' : `: ${selected.join(' ')}`}\n`);
   add(await run(selected));
 }
 if (leftOut.length > 0) console.log(`\nLeft out:\n  ${leftOut.join('\n  ')}`);
