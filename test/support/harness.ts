@@ -111,7 +111,7 @@ async function openGround() {
 }
 
 /** Arguments of Node.js for a process that ends with its parent, however that ends. */
-const endsWithParent = ['--import=data:text/javascript,process.stdin.resume().on("end",()=>process.exit())'];
+const endsWithParent = ['--import=data:text/javascript,process.stdin.resume().on("end",()=>process.kill(process.pid,"SIGKILL"))'];
 
 /**
  * Creates a database and an SMTP server.
