@@ -50,6 +50,14 @@ async function join(team: Team, role = 'member'): Promise<Developer> {
   return member;
 }
 
+/** Adds a website at the service with limits. */
+async function openStrictSite() {
+  const owner = await signInDeveloper(stage, strict);
+  const { json: site } = await owner.client.post('/api/websites', { domain: freshDomain() });
+  await stage.query('update websites set proven_at = now() where id = $1', [site.id]);
+  return { owner, site };
+}
+
 describe('an invitation', () => {
   test('names the website, the inviter and the role, and its link signs in without accepting it', async () => {
     const team = await openSite();
@@ -166,9 +174,7 @@ describe('an invitation', () => {
   });
 
   test('is limited to 20 a day for an account', async () => {
-    const owner = await signInDeveloper(stage, strict);
-    const { json: site } = await owner.client.post('/api/websites', { domain: freshDomain() });
-    await stage.query('update websites set proven_at = now() where id = $1', [site.id]);
+    const { owner, site } = await openStrictSite();
     const guest = freshAddress('guest');
     for (let sent = 0; sent < 20; sent++) {
       expect((await invite({ owner, site }, guest.replace('@', `${sent}@`))).status).toBe(200);
@@ -178,9 +184,7 @@ describe('an invitation', () => {
   });
 
   test('is not in the list when its email is not sent', async () => {
-    const owner = await signInDeveloper(stage, strict);
-    const { json: site } = await owner.client.post('/api/websites', { domain: freshDomain() });
-    await stage.query('update websites set proven_at = now() where id = $1', [site.id]);
+    const { owner, site } = await openStrictSite();
     const guest = freshAddress('guest');
     await stage.query("update sign_in_limits set hits = 1000 where key = 'address ' || $1", [owner.client.networkAddress]);
     expect(codeOf(await invite({ owner, site }, guest))).toEqual([429, 'rate_limited']);

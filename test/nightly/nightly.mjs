@@ -1,6 +1,6 @@
 // `npm run test:nightly`: everything that `npm test` leaves out, and the last line `N passed, N failed` for all of it.
-// `--changed`: the parts that the commits of the last day touch, and of each other part the test files that they touch and one more, the
-// next one every day.
+// `--changed`: the parts whose sources the commits of the last day touch, and of each other part the tests that they touch and one more
+// file, the next one every day.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** Downloads a Debian root and takes several minutes; a workflow builds it every night. */
 const IMAGE = 'test/integrations/deployment/image.test.ts';
 
-/** `changes`: the paths whose changes need the whole part. A part without `folder` always runs as a whole. */
+/** `changes`: the paths of what the part tests, and of its tests. A part without `folder` always runs as a whole. */
 const parts = [
   { name: 'conformance', run: script('test:conformance'), changes: /^(?:mcp|server\/mcp|test\/api\/mcp)\// },
   {

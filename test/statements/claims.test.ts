@@ -18,13 +18,14 @@ async function claimOf(domain: string) {
   return { id: uuid(), domain, email, challenge: 'x', leaseSeconds: 60, by, source: { session, device: null } };
 }
 
-test.each<[string, Record<string, unknown>, 'dns' | 'file', string]>([
-  ['that another address has proven', { proven_at: 'sql:now()' }, 'file', 'dns_needed'],
-  ['that another address has proven', { proven_at: 'sql:now()' }, 'dns', 'granted'],
-  ['that another address has registered', {}, 'file', 'granted'],
-])('a domain %s %j is claimed by a proof of kind %s: %s', async (_, changes, kind, status) => {
+test.each<['proven' | 'registered', 'dns' | 'file', string]>([
+  ['proven', 'file', 'dns_needed'],
+  ['proven', 'dns', 'granted'],
+  ['registered', 'file', 'granted'],
+])('the claim of a domain that another address has %s, by a proof of kind %s, is %s', async (state, kind, status) => {
   const domain = freshDomain();
-  await insert(database, 'websites', { id: uuid(), domain, email: freshAddress(), claimed_at: 'sql:now()', ...changes });
+  const site = { id: uuid(), domain, email: freshAddress(), claimed_at: 'sql:now()' };
+  await insert(database, 'websites', { ...site, proven_at: state === 'proven' ? 'sql:now()' : null });
   expect(await grantDomain(database.core, { ...(await claimOf(domain)), kind }, uuid)).toMatchObject({ status });
 });
 

@@ -110,7 +110,10 @@ async function openGround() {
   return { stage, names };
 }
 
-/** Arguments of Node.js for a process that ends with its parent, however that ends. */
+/**
+ * Arguments of Node.js for a process that ends with its parent, however that ends. Killed, since an exit writes the rest of the log, and
+ * pino repeats that for ever where nobody reads it.
+ */
 const endsWithParent = ['--import=data:text/javascript,process.stdin.resume().on("end",()=>process.kill(process.pid,"SIGKILL"))'];
 
 /**

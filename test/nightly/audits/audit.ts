@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, motionEnds } from '../../browser/axe.ts';
+import { violationsIn } from '../../browser/axe.ts';
 import type { Stop } from '../../browser/stop.ts';
 import { openTour, type Tour } from '../../browser/tour.ts';
 
@@ -10,16 +10,13 @@ const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-
 
 /** Returns the violations that axe finds, one per line. */
 async function findings(page: Page): Promise<string[]> {
-  await motionEnds(page);
   // axe measures one element after the other, and would mix sizes of before and after their layout.
   await page.evaluate(`document.querySelectorAll('main *').forEach((element) => {
     if (getComputedStyle(element).contentVisibility === 'auto') element.style.contentVisibility = 'visible';
   })`);
   // axe never gets a response from a frame without scripts, such as the preview of an email.
   await page.evaluate("document.querySelectorAll('iframe').forEach((frame) => frame.remove())");
-  const { violations } = await axe(page)
-    .options({ runOnly: STANDARD, resultTypes: ['violations'] })
-    .analyze();
+  const violations = await violationsIn(page, { runOnly: STANDARD, resultTypes: ['violations'] });
   return violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary?.replace(/\s+/g, ' ')}`),
   );

@@ -7,6 +7,7 @@ const scene = await useScene();
 test('every page of the documentation fits a phone of 320 px', async () => {
   const page = await (await scene.newBrowser()).newPage();
   await page.setViewportSize({ width: 320, height: 640 });
+  // The first one is the guide, which is a stop of the tour.
   for (const { slug, title } of docPages.slice(1)) {
     await page.goto(scene.service.url + docPath(slug));
     await page.getByRole('heading', { name: title, exact: true, level: 1 }).waitFor();

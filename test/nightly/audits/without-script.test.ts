@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axe } from '../../browser/axe.ts';
+import { violationsIn } from '../../browser/axe.ts';
 import { requestEmail, useScene } from '../../browser/scene.ts';
 import { openContext } from '../../support/browser.ts';
 import { freshAddress } from '../../support/sign-ins.ts';
@@ -12,7 +12,7 @@ test.each(['light', 'dark'] as const)('axe finds nothing without a script in the
   const page = await context.newPage();
   const found: Record<string, string[]> = {};
   const audit = async (name: string) => {
-    const { violations } = await axe(page).analyze();
+    const violations = await violationsIn(page);
     found[name] = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
     expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 360]);
   };
