@@ -171,7 +171,8 @@ type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStat
  */
 async function prepareDatabase(settings: Settings, embeddedUrl: string | null, log: Log): Promise<DatabaseRoute> {
   const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
-  const ran = await migrate(route.directUrl, { report: (line) => log.info(line) });
+  const { sqlFunctions } = await import('./sql-functions.ts');
+  const ran = await migrate(route.directUrl, { functions: sqlFunctions, report: (line) => log.info(line) });
   if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
   await Promise.all([
     createNeededPartitions(route.directUrl, log),

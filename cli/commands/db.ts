@@ -17,13 +17,16 @@ export const dbMigrate: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal, signal } = context;
-    const { migrateOn } = await importServer(context, 'db/migrate');
+    const [{ migrateOn }, { sqlFunctions }] = await Promise.all([
+      importServer(context, 'db/migrate'),
+      importServer(context, 'sql-functions'),
+    ]);
     const interrupted = () => {
       const message = 'Cancelled. The completed steps are kept; the next `emailauth db migrate` continues.';
       return new CommandError(EXIT.cancelled, 'cancelled', message);
     };
     await onDatabase(context, { exclusive: false, interrupted }, async (client, { url, place }) => {
-      const applied = await migrateOn(client, { url, signal, report: (line) => terminal.note(line) });
+      const applied = await migrateOn(client, { url, functions: sqlFunctions, signal, report: (line) => terminal.note(line) });
       terminal.note(`Checked ${place}`);
       terminal.result({ applied }, applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'Nothing to do.');
     });

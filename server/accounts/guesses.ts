@@ -7,12 +7,13 @@ export const GUESSES = RATE_LIMITS.wrong_codes_mailbox;
 export const guessesKey = (mailbox: string) => `'guesses ' || ${mailbox}`;
 
 /**
- * Returns a condition: whether so many wrong codes were entered for a mailbox that someone is guessing.
+ * Returns a condition: whether so many wrong codes were entered for a mailbox that someone is guessing. A scalar subquery, for which the
+ * planner cannot read the whole table.
  * @param mailbox as SQL
  * @param limit as SQL
  */
 export const isGuessed = (mailbox: string, limit: string) =>
-  `exists (select from sign_in_limits l where l.key = ${guessesKey(mailbox)} and l.hits >= ${limit} and l.resets_at > now())`;
+  `coalesce((select l.hits >= ${limit} and l.resets_at > now() from sign_in_limits l where l.key = ${guessesKey(mailbox)}), false)`;
 
 /**
  * Returns a statement that ends the counters of wrong codes after a sign-in, for a CTE. The rows are locked in the order of their keys, so

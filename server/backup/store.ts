@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { migrateWithin } from '../db/migrate.ts';
+import { sqlFunctions } from '../sql-functions.ts';
 
 /** A table whose rows a backup contains. */
 export type KeptTable = {
@@ -159,7 +160,7 @@ export class BackupStore {
    */
   async rebuild(migrations: readonly string[]): Promise<void> {
     await this.#client.query(`drop table if exists ${ALL_OURS.join(', ')}; drop function if exists refuse_change()`);
-    await migrateWithin(this.#client, migrations);
+    await migrateWithin(this.#client, { migrations });
     for (const { name } of KEPT.filter(({ seeded }) => seeded))
       if (await this.#exists(name)) await this.#client.query(`delete from ${name}`);
   }
@@ -167,7 +168,7 @@ export class BackupStore {
   /** Completes a restore after the rows: sets the sequences, migrates the schema and writes the audit log. */
   async finish(options: { revokeApiKeys: boolean; permissions: string[] }): Promise<Finished> {
     for (const { name } of KEPT) await this.#setSequences(name);
-    const migrated = await migrateWithin(this.#client);
+    const migrated = await migrateWithin(this.#client, { functions: sqlFunctions });
     const apiKeys = await this.#count('api_keys', ACTIVE);
     if (options.revokeApiKeys) {
       await this.#client.query(

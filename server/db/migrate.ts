@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { StartError } from '../start-error.ts';
 import { DatabaseClient } from './client.ts';
+import { createFunctions, missingFunctions, type SqlFunction } from './functions.ts';
 import {
   inShortTransaction,
   MIGRATION_NAME,
@@ -50,6 +51,8 @@ type MigrateOptions = OnlineOptions & {
   signal?: AbortSignal;
   /** In place of this program's, for tests. */
   migrations?: readonly Migration[];
+  /** The functions that this program calls (server/sql-functions.ts); those that the database lacks are created. */
+  functions?: readonly SqlFunction[];
 };
 
 /**
@@ -81,10 +84,11 @@ export async function migrate(url: string, options: Omit<MigrateOptions, 'url' |
  * @param options.url of the same database
  */
 export async function migrateOn(client: pg.Client, options: MigrateOptions): Promise<string[]> {
-  const { url, signal, migrations: wanted = migrations, report = () => {} } = options;
+  const { url, signal, migrations: wanted = migrations, functions = [], report = () => {} } = options;
   const before = await recordsOf(client);
   refuseNewer(before, wanted);
-  if (wanted.every(({ name }) => before.includes(name))) return [];
+  const isMigrated = wanted.every(({ name }) => before.includes(name));
+  if (isMigrated && (await missingFunctions(client, functions)).length === 0) return [];
   const pid = await pidOf(client);
   let cancelling: Promise<unknown> | undefined;
   const cancel = () => {
@@ -96,7 +100,10 @@ export async function migrateOn(client: pg.Client, options: MigrateOptions): Pro
     await takeLock(client, report);
     const records = await recordsOf(client);
     refuseNewer(records, wanted);
-    return records.length === 0 ? await createSchema(client, wanted, options) : await upgradeSchema(client, wanted, options);
+    if (records.length === 0) return await createSchema(client, wanted, options);
+    const ran = await upgradeSchema(client, wanted, options);
+    await inShortTransaction(client, options, () => createFunctions(client, functions));
+    return ran;
   } finally {
     signal?.removeEventListener('abort', cancel);
     await cancelling;
@@ -106,8 +113,8 @@ export async function migrateOn(client: pg.Client, options: MigrateOptions): Pro
 const EMPTY = 'of an empty database';
 
 /** Runs all migrations in one transaction, since new tables are not in use. */
-function createSchema(client: pg.Client, wanted: readonly Migration[], options: OnlineOptions): Promise<string[]> {
-  return inShortTransaction(client, options, () => runPlain(client, wanted)).catch((error) => {
+function createSchema(client: pg.Client, wanted: readonly Migration[], options: MigrateOptions): Promise<string[]> {
+  return inShortTransaction(client, options, () => runPlain(client, wanted, options.functions)).catch((error) => {
     throw failed(EMPTY, error);
   });
 }
@@ -149,19 +156,25 @@ export async function readSchemaState(client: pg.ClientBase): Promise<SchemaStat
 
 /**
  * Runs pending migrations in the transaction of the caller, which holds the lock, on tables that are not in use.
- * @param wanted only these
+ * @param options.migrations only these
  * @returns the names of the migrations that ran
  */
-export async function migrateWithin(client: pg.ClientBase, wanted: readonly string[] = MIGRATIONS): Promise<string[]> {
+export async function migrateWithin(
+  client: pg.ClientBase,
+  { migrations: wanted = MIGRATIONS, functions }: { migrations?: readonly string[]; functions?: readonly SqlFunction[] },
+): Promise<string[]> {
   return runPlain(
     client,
     migrations.filter(({ name }) => wanted.includes(name)),
+    functions,
   );
 }
 
-async function runPlain(client: pg.ClientBase, wanted: readonly Migration[]): Promise<string[]> {
+async function runPlain(client: pg.ClientBase, wanted: readonly Migration[], functions: readonly SqlFunction[] = []): Promise<string[]> {
   await client.query('create table if not exists migrations (name text primary key, at timestamptz not null default now())');
-  return runAll(client, wanted, async (step, { record }) => void (await client.query(`${plainSql(step)};\n${record}`)));
+  const ran = await runAll(client, wanted, async (step, { record }) => void (await client.query(`${plainSql(step)};\n${record}`)));
+  await createFunctions(client, functions);
+  return ran;
 }
 
 /** Runs the steps that have no record. */

@@ -3,6 +3,7 @@ import { MAIL_BLOCK_FACTOR, RATE_LIMITS, RESERVED_MAILS } from '../../contract/l
 import { GUESSES, isGuessed } from '../accounts/guesses.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
+import { sqlFunction } from '../db/functions.ts';
 import { Slots } from '../db/slots.ts';
 import { type AttemptKind, lifeOf } from './attempts.ts';
 
@@ -51,9 +52,13 @@ type Queryable = Pick<pg.ClientBase, 'query'>;
 /** How long a batch waits for more requests under load; not noticeable beside the delivery of an email. */
 const BATCH_DELAY_MS = 4;
 
-const { mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
-/** How many emails each limit of the request statement allows, without that of a network; the statement itself contains the windows. */
-const LIMITS = { pair: PAIR.points, mailbox: MAILBOX.points, reserve: RESERVED_MAILS, share: 1 };
+const { mails_from_network: NETWORK, mails_from_block: BLOCK, mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
+
+/** Returns the end of a window that begins now, as SQL. */
+const windowOf = ({ duration }: { duration: number }) => `now() + interval '${duration} seconds'`;
+
+/** How many of the reserved emails of a mailbox one network gets in an hour. */
+const RESERVED_MAILS_OF_NETWORK = 1;
 
 /**
  * Requests for websites that are not claimed yet that one process runs at once. Each keeps a connection while it waits for the website's
@@ -64,141 +69,176 @@ const MAX_ON_PROBATION = 2;
 /** Different mailboxes that a website may send to in a day before its owner has signed in once. */
 const PROBATION_RECIPIENTS = 20;
 
+/** The requests that no step has refused yet, in the order of a key, so that two batches never wait for each other. @param keys an array, as SQL */
+const inOrderOf = (keys: string) =>
+  `select k.n from unnest(${keys}) with ordinality as k (key, n) where statuses[k.n] is null order by k.key, k.n`;
+
+/** Counts request i and reads its counter into `hits` and `window_end`. @param windowEnd the end of a window that begins, as SQL */
+const count = (key: string, windowEnd: string) => `
+      insert into sign_in_limits as l (key, hits, resets_at) values (${key}, 1, ${windowEnd})
+      on conflict (key) do update set
+        hits = case when l.resets_at <= now() then 1 else l.hits + 1 end,
+        resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
+      returning l.hits, l.resets_at into hits, window_end;`;
+
 /**
- * Returns CTEs that count the rows of `source` in one counter and rank them: a row passes when its rank in the window is within the limit.
- * Keys are written in order, so that two statements never deadlock.
- * @param resetsAt the end of a window that begins, as SQL over a group of rows with one key
- * @param limit hits that pass in a window, as SQL over a row `s`
+ * Counts the limits of requests for emails, then inserts attempts, pending emails and audit rows. Each limit counts what the one before it let
+ * pass. A browser whose device is known for the address has counters of its own, which no one else can use up. The other limits:
+ *
+ * - The networks of a block, an IPv6 /48 or IPv4 /24, get `per_block` emails in an hour together. A network that has requested none in its
+ *   hour gets its first one from a reserve of as many more, so that the others of the block cannot lock it out.
+ * - A website that is not claimed yet sends to a number of different mailboxes a day. To count them exactly, its requests run `alone`, one
+ *   after the other. Without it their status is `on_probation`, and nothing is done.
+ * - Of the `per_mailbox` emails that a mailbox gets in an hour, `reserved` are a reserve of which a network (IPv6: a /48) gets `per_share`. So
+ *   it takes requests from that many networks to refuse a browser that is not known. The window of the reserve ends with the mailbox's.
+ *   Notices about domains count for the mailbox too, and get nothing of the reserve (mail/store.ts).
+ *
+ * Returns a row for each request in the order of the array. `retry_after`: seconds until the limit in `status` ends. `added`: the branding of
+ * the website or else of its account, once the domain is proven, and whether `guesses` wrong codes were entered for the mailbox. The outbox
+ * has it too, so that every retry sends the same email.
  */
-const counter = (name: string, source: string, key: string, resetsAt: string, limit: string) => `
-${name}_hits as (
-  insert into sign_in_limits as l (key, hits, resets_at)
-  select ${key}, count(*), ${resetsAt} from ${source} group by ${key} order by ${key}
-  on conflict (key) do update set
-    hits = case when l.resets_at <= now() then excluded.hits else l.hits + excluded.hits end,
-    resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
-  returning key, hits, resets_at
-),
-${name}_ranked as materialized (
-  select *, ${name}_rank <= ${limit} as ${name}_passes
+export const REQUEST_EMAILS = sqlFunction(
+  'request_emails',
+  `(requests jsonb, alone boolean, lease_seconds integer, per_network integer, per_block integer, per_pair integer, per_mailbox integer,
+  reserved integer, per_share integer, guesses integer) returns table (status text, retry_after integer, added jsonb)`,
+  `
+declare
+  -- Element n of each array is of request n. A request without a status has passed every step so far.
+  statuses text[];
+  window_ends timestamptz[] = '{}';
+  additions jsonb[];
+  websites_of uuid[];
+  unregistered boolean[];
+  unclaimed boolean[];
+  known boolean[];
+  mailboxes text[];
+  blocks text[];
+  networks text[];
+  sharers text[];
+  first_of_network boolean[] = '{}';
+  hits integer;
+  window_end timestamptz;
+  ends timestamptz;
+  i integer;
+begin
+  select array_agg(case when r.is_unclaimed and not alone then 'on_probation' end), array_agg(r.website), array_agg(r.is_unregistered),
+    array_agg(r.is_unclaimed), array_agg(r.is_known), array_agg(r.mailbox), array_agg(r.block), array_agg(r.network), array_agg(r.sharer),
+    array_agg(coalesce(r.brand || r.guessed, r.brand, r.guessed))
+  into statuses, websites_of, unregistered, unclaimed, known, mailboxes, blocks, networks, sharers, additions
   from (
-    select s.*, h.hits - count(*) over (partition by s.${key}) + row_number() over (partition by s.${key} order by s.n) as ${name}_rank,
-      h.resets_at as ${name}_resets_at
-    from ${source} s join ${name}_hits h on h.key = s.${key}
-  ) s
-),
-${name}_passed as (select * from ${name}_ranked where ${name}_passes)`;
+    select g.mailbox, g.block, w.id as website, g.kind = 'site' and w.id is null as is_unregistered,
+      w.id is not null and w.claimed_at is null as is_unclaimed, k.device is not null as is_known,
+      case when k.device is not null then 'device ' || g.device else g.address end as network,
+      case when g.block like '%/48' then g.block else g.address end as sharer,
+      case when w.proven_at is not null then nullif(jsonb_strip_nulls(jsonb_build_object(
+        'fromName', coalesce(nullif(w.brand_name, ''), nullif(u.brand_name, ''), nullif(w.name, '')),
+        'logoUrl', coalesce(nullif(w.brand_logo_url, ''), nullif(u.brand_logo_url, '')),
+        'accent', nullif(w.accent, ''))), '{}') end as brand,
+      case when g.kind not in ('registration', 'invitation') and ${isGuessed('g.mailbox', 'guesses')} then '{"guessed": "yes"}'::jsonb end as guessed
+    from rows from (jsonb_to_recordset(requests) as (kind text, email text, mailbox text, device text, address text, block text, domain text))
+      with ordinality as g (kind, email, mailbox, device, address, block, domain, n)
+    -- The limits of one row make PostgreSQL find rows by their keys, whatever it assumes about the sizes of the tables.
+    left join lateral (select * from websites w where w.domain = g.domain limit 1) w on true
+    left join lateral (select * from users u where u.email = w.email and w.proven_at is not null limit 1) u on true
+    left join lateral (select * from remembered_keys k where k.device = decode(g.device, 'hex') and k.email = g.email limit 1) k on true
+    order by g.n
+  ) r;
 
-const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
+  for i in ${inOrderOf('networks')} loop
+    ${count("'address ' || networks[i]", windowOf(NETWORK))}
+    first_of_network[i] := hits = 1;
+    if hits > per_network then
+      statuses[i] := 'address';
+      window_ends[i] := window_end;
+    end if;
+  end loop;
 
-/**
- * Counts the limits, then inserts attempts, pending emails and audit rows. One array per column: row n of all arrays is one request.
- * $1…$17, $25 and $26: the columns of NewAttempt, $18 $19 $20: the limits, $21: the email's lease in seconds.
- * The counters follow one another, so that a request refused by one is not counted by the next. A browser whose device cookie is
- * known for the address has its own counters, which no one else can use up.
- *
- * The networks of one block, an IPv6 /48 or IPv4 /24, get $27 emails in an hour together. A network that has requested none in its hour gets
- * its first one from a reserve of $27 more, so that the others of the block cannot lock it out.
- *
- * Of the $20 emails that a mailbox gets in an hour, $23 are a reserve of which a network (IPv6: a /48) gets $24. So it takes requests
- * from that many networks to refuse a browser that is not known. The window of the reserve ends with the mailbox's, so that no hour of
- * it has more than $20 emails. Notices about domains count for the mailbox too, and get nothing of the reserve (mail/store.ts).
- *
- * A website that is not claimed yet may send to a number of different mailboxes a day. To count them exactly, its requests run
- * alone, one after the other, with $22 true; without it the result is `on_probation` and nothing is done.
- *
- * `added`: the branding of the website or else of its account, once the domain is proven, and whether more than $28 wrong codes were entered
- * for the mailbox. It is in the outbox too, so that every retry sends the same email.
- */
-const REQUEST = `
-with given as materialized (
-  select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::text[], $9::text[],
-    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[], $25::text[], $26::text[])
-  with ordinality as g (id, kind, email, mailbox, language, browser, device, address, domain,
-    host, forward_url, client_id, redirect_uri, challenge, state, mail_kind, mail_data, conditions, block, n)
-),
-target as materialized (
-  select g.*, w.id as website, w.id is not null and w.claimed_at is null as unclaimed, g.kind <> 'site' or w.id is not null as registered,
-    k.device is not null as known,
-    'address ' || coalesce('device ' || encode(k.device, 'hex'), g.address) as address_key,
-    'pair ' || coalesce('device ' || encode(k.device, 'hex'), g.address) || ' ' || g.mailbox as pair_key,
-    'block ' || g.block as block_key, 'spare ' || g.block as spare_key,
-    'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox as mailbox_key,
-    case when w.proven_at is not null then nullif(jsonb_strip_nulls(jsonb_build_object(
-      'fromName', coalesce(nullif(w.brand_name, ''), nullif(u.brand_name, ''), nullif(w.name, '')),
-      'logoUrl', coalesce(nullif(w.brand_logo_url, ''), nullif(u.brand_logo_url, '')),
-      'accent', nullif(w.accent, ''))), '{}') end as brand,
-    case when g.kind not in ('registration', 'invitation') and ${isGuessed('g.mailbox', '$28')} then '{"guessed": "yes"}'::jsonb end as guessed
-  from given g
-  left join websites w on w.domain = g.domain
-  left join users u on u.email = w.email and w.proven_at is not null
-  left join remembered_keys k on k.device = g.device and k.email = g.email
-),
-counted as (select * from target where $22 or not unclaimed),
-${counter('address', 'counted', 'address_key', inSeconds(3600), '$18')},
-unknown as (select * from address_passed where not known),
-${counter('block', 'unknown', 'block_key', inSeconds(3600), '$27')},
-over_block as (select * from block_ranked where not block_passes and address_rank = 1),
-${counter('spare', 'over_block', 'spare_key', 'min(block_resets_at)', '$27')},
-deliverable as materialized (
-  select p.* from address_passed p left join block_ranked b on b.n = p.n left join spare_passed q on q.n = p.n
-  where (p.known or b.block_passes or q.n is not null) and p.registered and (not p.unclaimed
-    or exists (select from website_recipients r where r.website_id = p.website and r.day = current_date and r.mailbox = p.mailbox)
-    or (select count(*) from website_recipients r where r.website_id = p.website and r.day = current_date) < ${PROBATION_RECIPIENTS})
-),
-recipients as (
-  insert into website_recipients (website_id, day, mailbox)
-  select distinct website, current_date, mailbox from deliverable where unclaimed order by 1, 3
-  on conflict do nothing
-),
-${counter('pair', 'deliverable', 'pair_key', inSeconds(900), '$19')},
-${counter('mailbox', 'pair_passed', 'mailbox_key', inSeconds(3600), 'case when s.known then $20::integer else $20 - $23 end')},
-over_limit as (
-  select *, 'share ' || case when block like '%/48' then block else address end || ' ' || mailbox as share_key,
-    'reserve ' || mailbox as reserve_key
-  from mailbox_ranked where not mailbox_passes and not known
-),
-${counter('share', 'over_limit', 'share_key', inSeconds(3600), '$24')},
-${counter('reserve', 'share_passed', 'reserve_key', 'min(mailbox_resets_at)', '$23')},
-granted as materialized (
-  select m.* from mailbox_ranked m left join reserve_ranked r on r.n = m.n where m.mailbox_passes or r.reserve_passes
-),
-attempts as (
-  insert into sign_in_attempts (id, kind, email, mailbox, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state,
-    conditions, expires_at)
-  select id, kind, email, nullif(mailbox, email), language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state,
-    conditions, now() + ${lifeOf('granted')}
-  from granted order by id
-),
-pending as (
-  insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
-  select id, mail_kind, email, language, mail_data || coalesce(brand, '{}') || coalesce(guessed, '{}'), now() + make_interval(secs => $21), now() + ${lifeOf('granted')}
-  from granted
-),
-audit as (
+  for i in ${inOrderOf('blocks')} loop
+    continue when known[i];
+    ${count("'block ' || blocks[i]", windowOf(BLOCK))}
+    continue when hits <= per_block;
+    ends := window_end;
+    if first_of_network[i] then
+      ${count("'spare ' || blocks[i]", 'ends')}
+      continue when hits <= per_block;
+    end if;
+    statuses[i] := 'address';
+    window_ends[i] := ends;
+  end loop;
+
+  for i in 1 .. cardinality(statuses) loop
+    continue when statuses[i] is not null;
+    if unregistered[i] then
+      statuses[i] := 'not_registered';
+    elsif unclaimed[i] and not exists (
+      select from website_recipients r where r.website_id = websites_of[i] and r.day = current_date and r.mailbox = mailboxes[i]
+    ) then
+      if (select count(*) from website_recipients r where r.website_id = websites_of[i] and r.day = current_date) < ${PROBATION_RECIPIENTS} then
+        insert into website_recipients (website_id, day, mailbox) values (websites_of[i], current_date, mailboxes[i]) on conflict do nothing;
+      else
+        statuses[i] := 'recipients_used_up';
+      end if;
+    end if;
+  end loop;
+
+  -- In the order of their networks too, because the keys of the counters begin with them.
+  for i in select n from generate_subscripts(statuses, 1) n where statuses[n] is null order by networks[n], mailboxes[n], n loop
+    ${count("'pair ' || networks[i] || ' ' || mailboxes[i]", windowOf(PAIR))}
+    if hits > per_pair then
+      statuses[i] := 'pair';
+      window_ends[i] := window_end;
+    end if;
+  end loop;
+
+  for i in select n from generate_subscripts(statuses, 1) n where statuses[n] is null order by mailboxes[n], case when known[n] then networks[n] else '' end, n loop
+    if known[i] then
+      ${count("'mailbox ' || networks[i] || ' ' || mailboxes[i]", windowOf(MAILBOX))}
+      continue when hits <= per_mailbox;
+      ends := window_end;
+    else
+      ${count("'mailbox ' || mailboxes[i]", windowOf(MAILBOX))}
+      continue when hits <= per_mailbox - reserved;
+      ends := window_end;
+      ${count("'share ' || sharers[i] || ' ' || mailboxes[i]", windowOf(MAILBOX))}
+      if hits <= per_share then
+        ${count("'reserve ' || mailboxes[i]", 'ends')}
+        continue when hits <= reserved;
+      end if;
+    end if;
+    statuses[i] := 'mailbox';
+    window_ends[i] := ends;
+  end loop;
+
+  with sent as materialized (
+    select g.*, now() + ${lifeOf('g')} as expires_at
+    from rows from (jsonb_to_recordset(requests) as (id uuid, kind text, email text, mailbox text, language text, browser text, domain text,
+      host text, forward_url text, client_id text, redirect_uri text, challenge text, state text, conditions text, mail_kind text, mail_data jsonb))
+      with ordinality as g (id, kind, email, mailbox, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state,
+        conditions, mail_kind, mail_data, n)
+    where statuses[g.n] is null
+  ),
+  attempts as (
+    insert into sign_in_attempts (id, kind, email, mailbox, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge,
+      state, conditions, expires_at)
+    select s.id, s.kind, s.email, nullif(s.mailbox, s.email), s.language, decode(s.browser, 'hex'), s.domain, s.host, s.forward_url, s.client_id,
+      s.redirect_uri, s.challenge, s.state, s.conditions, s.expires_at
+    from sent s order by s.id
+  ),
+  pending as (
+    insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
+    select s.id, s.mail_kind, s.email, s.language, s.mail_data || coalesce(additions[s.n], '{}'), now() + make_interval(secs => lease_seconds),
+      s.expires_at
+    from sent s
+  )
   insert into audit_log (action, email, domain, client_id)
-  select 'sign_in_requested', email, domain, case when mail_kind = 'app_sign_in' then client_id end from granted
-)
-select case
-    when a.n is null then 'on_probation'
-    when not a.address_passes or not (t.known or b.block_passes or q.n is not null) then 'address'
-    when not t.registered then 'not_registered'
-    when p.n is null then 'recipients_used_up'
-    when not p.pair_passes then 'pair'
-    when s.n is null then 'mailbox'
-    else 'sent' end as status,
-  greatest(1, ceil(extract(epoch from case when not a.address_passes then a.address_resets_at
-    when not (t.known or b.block_passes or q.n is not null) then b.block_resets_at when not p.pair_passes then p.pair_resets_at
-    else m.mailbox_resets_at end - now())))::integer as retry_after,
-  coalesce(t.brand || t.guessed, t.brand, t.guessed) as added
-from target t
-left join address_ranked a on a.n = t.n
-left join block_ranked b on b.n = t.n
-left join spare_passed q on q.n = t.n
-left join pair_ranked p on p.n = t.n
-left join mailbox_ranked m on m.n = t.n
-left join granted s on s.n = t.n
-order by t.n`;
+  select 'sign_in_requested', s.email, s.domain, case when s.mail_kind = 'app_sign_in' then s.client_id end from sent s;
+
+  return query select coalesce(r.status, 'sent'), greatest(1, ceil(extract(epoch from window_ends[r.n] - now())))::integer, additions[r.n]
+  from unnest(statuses) with ordinality as r (status, n) order by r.n;
+end`,
+);
+
+const REQUEST = `select * from ${REQUEST_EMAILS.name}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 const LOCK_WEBSITE = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
 
@@ -262,39 +302,21 @@ export class RequestStore {
   }
 
   async #requestAll(on: Queryable, attempts: NewAttempt[], alone: boolean): Promise<RequestResult[]> {
-    const column = <Key extends keyof NewAttempt>(key: Key) => attempts.map((attempt) => attempt[key]);
+    const limit = (points: number) => points * this.#limitFactor;
     const { rows } = await on.query<{ status: string; retry_after: number; added: Record<string, string> | null }>({
       name: 'signin-request',
       text: REQUEST,
       values: [
-        column('id'),
-        column('kind'),
-        column('email'),
-        column('mailbox'),
-        column('language'),
-        column('browser'),
-        column('device'),
-        column('clientAddress'),
-        column('domain'),
-        column('host'),
-        column('forwardUrl'),
-        column('clientId'),
-        column('redirectUri'),
-        column('challenge'),
-        column('state'),
-        column('mailKind'),
-        attempts.map(({ mailData }) => JSON.stringify(mailData)),
-        this.#mailsPerNetwork * this.#limitFactor,
-        LIMITS.pair * this.#limitFactor,
-        LIMITS.mailbox * this.#limitFactor,
-        this.#leaseSeconds,
+        JSON.stringify(attempts.map(toRow)),
         alone,
-        LIMITS.reserve * this.#limitFactor,
-        LIMITS.share * this.#limitFactor,
-        column('conditions'),
-        column('block'),
-        MAIL_BLOCK_FACTOR * this.#mailsPerNetwork * this.#limitFactor,
-        GUESSES.points * this.#limitFactor,
+        this.#leaseSeconds,
+        limit(this.#mailsPerNetwork),
+        limit(MAIL_BLOCK_FACTOR * this.#mailsPerNetwork),
+        limit(PAIR.points),
+        limit(MAILBOX.points),
+        limit(RESERVED_MAILS),
+        limit(RESERVED_MAILS_OF_NETWORK),
+        limit(GUESSES.points),
       ],
     });
     return rows.map(({ status, retry_after, added }) => {
@@ -303,4 +325,30 @@ export class RequestStore {
       return { status: 'limited', limit: status as Limit, retryAfter: retry_after };
     });
   }
+}
+
+/** Returns a request as the function reads it: the names of columns, and bytes in hex. */
+function toRow({ browser, device, clientAddress, forwardUrl, clientId, redirectUri, mailKind, mailData, ...attempt }: NewAttempt) {
+  const { id, kind, email, mailbox, language, block, domain, host, challenge, state, conditions } = attempt;
+  return {
+    id,
+    kind,
+    email,
+    mailbox,
+    language,
+    browser: browser.toString('hex'),
+    device: device?.toString('hex'),
+    address: clientAddress,
+    block,
+    domain,
+    host,
+    forward_url: forwardUrl,
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    challenge,
+    state,
+    conditions,
+    mail_kind: mailKind,
+    mail_data: mailData,
+  };
 }

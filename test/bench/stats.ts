@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { openDatabase } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
+import { sqlFunctions } from '../../server/sql-functions.ts';
 import { rollUp, Stats } from '../../server/stats/stats.ts';
 import { query } from '../support/postgres.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
@@ -23,7 +24,7 @@ export async function measureStats(stage: Stage, signIns: number): Promise<void>
   const database = openDatabase(url);
   const jobs = new pg.Pool({ connectionString: url, max: 1 });
   try {
-    await migrate(url);
+    await migrate(url, { functions: sqlFunctions });
     await query(
       url,
       `insert into websites (id, domain, email, claimed_at, created_at)

@@ -5,6 +5,7 @@ import { migrate } from '../../server/db/migrate.ts';
 import type { Mail } from '../../server/mail/mail.ts';
 import { Mailer } from '../../server/mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from '../../server/mail/outbox.ts';
+import { sqlFunctions } from '../../server/sql-functions.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { createCluster, createDatabase } from '../support/postgres.ts';
 import { waitUntil } from '../support/waiting.ts';
@@ -264,7 +265,7 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
   test('loses no email and sends none twice when PostgreSQL is killed', async ({ onTestFinished: atEnd }) => {
     const cluster = await createCluster();
     atEnd(() => cluster.remove());
-    await migrate(cluster.url('postgres'));
+    await migrate(cluster.url('postgres'), { functions: sqlFunctions });
     const [database, mailbox] = [openDatabase(cluster.url('postgres')), await openTestMailbox(atEnd)];
     atEnd(() => database.close());
     const { outbox } = openOutbox(atEnd, database, mailbox.url);

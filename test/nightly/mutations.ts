@@ -161,14 +161,21 @@ export const mutations: Mutation[] = [
     ["queryAt === base.length - 1 || base.endsWith('&') ? '' : '&'", "'&'", 'server/signin/target.test.ts'],
   ]),
   ...rowsOf('server/signin/request-store.ts', [
-    ["g.kind <> 'site' or w.id is not null as registered", 'true as registered', 'test/api/visitor.test.ts test/api/websites.test.ts'],
-    ['where (p.known or b.block_passes or q.n is not null) and p.registered', 'where p.registered', 'test/api/network-limits.test.ts'],
-    ['select *, ${name}_rank <= ${limit} as', 'select *, true as', 'test/api/limits.test.ts test/api/mailbox-limits.test.ts'],
-    ['case when s.known then $20::integer else $20 - $23 end', '$20', 'test/api/mailbox-limits.test.ts'],
-    ['from mailbox_ranked where not mailbox_passes and not known', 'from mailbox_ranked where false', 'test/api/mailbox-limits.test.ts'],
     [
-      '< ${PROBATION_RECIPIENTS})\n',
-      '< 1000000)\n',
+      "g.kind = 'site' and w.id is null as is_unregistered",
+      'false as is_unregistered',
+      'test/api/visitor.test.ts test/api/websites.test.ts',
+    ],
+    ['if hits > per_network then', 'if false then', 'test/api/limits.test.ts test/api/network-limits.test.ts'],
+    ["    statuses[i] := 'address';\n    window_ends[i] := ends;\n", '', 'test/api/network-limits.test.ts'],
+    ['    if first_of_network[i] then', '    if false then', 'test/api/network-limits.test.ts'],
+    ['if hits > per_pair then', 'if false then', 'test/api/limits.test.ts test/api/mailbox-limits.test.ts'],
+    ['continue when hits <= per_mailbox - reserved;', 'continue when hits <= per_mailbox;', 'test/api/mailbox-limits.test.ts'],
+    ['if hits <= per_share then', 'if false then', 'test/api/mailbox-limits.test.ts'],
+    ['continue when hits <= reserved;', 'continue;', 'test/api/mailbox-limits.test.ts'],
+    [
+      '< ${PROBATION_RECIPIENTS} then\n',
+      '< 1000000 then\n',
       'test/api/websites.test.ts test/api/limits.test.ts test/api/ended-registrations.test.ts',
     ],
     [
@@ -181,11 +188,7 @@ export const mutations: Mutation[] = [
       'case when true then nullif(jsonb_strip_nulls',
       'test/api/branding.test.ts test/api/website-branding.test.ts',
     ],
-    [
-      "'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox",
-      "'mailbox ' || g.mailbox",
-      'test/api/mailbox-limits.test.ts',
-    ],
+    ['    if known[i] then', '    if false then', 'test/api/mailbox-limits.test.ts'],
   ]),
   ...rowsOf('server/signin/quick-login.ts', [
     [

@@ -3,6 +3,7 @@ import { HAS_TIME_SETTINGS } from '../../server/db/client.ts';
 import { openDatabase } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
 import { openJobsPool } from '../../server/jobs/store.ts';
+import { sqlFunctions } from '../../server/sql-functions.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 
 const AT = '2026-03-29T00:30:00.125Z';
@@ -29,6 +30,6 @@ test.each(['German, DMY', 'SQL, MDY', 'Postgres, DMY'])(
 test('a database whose DateStyle is not ISO is migrated', async () => {
   const url = await createDatabase(inject('clusterUrl'));
   await query(url, `alter database ${new URL(url).pathname.slice(1)} set datestyle = 'German, DMY'`);
-  await migrate(url);
+  await migrate(url, { functions: sqlFunctions });
   expect(await query(url, 'select count(*)::int as count from websites')).toEqual([{ count: 0 }]);
 });

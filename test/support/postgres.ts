@@ -9,6 +9,7 @@ import { Logger, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../server/db/migrate.ts';
+import { sqlFunctions } from '../../server/sql-functions.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 const run = promisify(execFile);
@@ -34,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Creates a database with the tables of the service and of its jobs, for which the first start of each service would need 0.4 s of CPU time. */
 async function createTemplate(clusterUrl: string): Promise<string> {
   const url = await createDatabase(clusterUrl);
-  await migrate(url);
+  await migrate(url, { functions: sqlFunctions });
   await runMigrations({ connectionString: url, logger: new Logger(() => () => {}) });
   return url;
 }

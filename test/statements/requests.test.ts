@@ -1,0 +1,101 @@
+import pg from 'pg';
+import { v7 as uuid } from 'uuid';
+import { afterAll, expect, inject, test } from 'vitest';
+import { createFunctions, missingFunctions, sqlFunction } from '../../server/db/functions.ts';
+import { REQUEST_EMAILS, RequestStore } from '../../server/signin/request-store.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { freshAddress } from '../support/sign-ins.ts';
+import { freshBytes, useDatabase } from './database.ts';
+
+const { core } = await useDatabase();
+
+/** A request for an email to the portal, as RequestStore has it. */
+const request = (email: string, network: string) => ({
+  id: uuid(),
+  kind: 'portal' as const,
+  email,
+  mailbox: email,
+  language: 'en',
+  browser: freshBytes(),
+  device: freshBytes(),
+  clientAddress: network,
+  block: network.replace(/\d+$/, '0/24'),
+  userAgent: '',
+  domain: null,
+  host: null,
+  forwardUrl: 'https://auth.example/developer',
+  clientId: null,
+  redirectUri: null,
+  challenge: null,
+  state: null,
+  conditions: null,
+  mailKind: 'portal_sign_in',
+  mailData: {},
+});
+
+/** A store as each of several instances has it. */
+const store = () => new RequestStore(core, { limitFactor: 1, mailsPerNetwork: 30, leaseSeconds: 60 });
+
+const attemptsOf = async (email: string) => (await core.query('select from sign_in_attempts where email = $1', [email])).rowCount;
+
+test('of racing requests at several instances, exactly as many send an email as the limit of a mailbox allows', async () => {
+  const email = freshAddress();
+  const stores = Array.from({ length: 8 }, store);
+  const results = await Promise.all(Array.from({ length: 80 }, (_, n) => stores[n % 8].request(request(email, `203.0.${n}.1`))));
+  const sent = results.filter(({ status }) => status === 'sent');
+  expect(sent).toHaveLength(10);
+  expect(results.filter((result) => result.status === 'limited' && result.limit === 'mailbox')).toHaveLength(70);
+  expect(await attemptsOf(email)).toBe(10);
+});
+
+test('batches with the same mailboxes and networks in another order never wait for each other in a circle', async () => {
+  const mailboxes = Array.from({ length: 16 }, freshAddress);
+  const call = (order: number[]) => {
+    const rows = order.map((n) => {
+      const { browser, device, clientAddress, mailKind, mailData, ...rest } = request(mailboxes[n], `198.18.${n}.1`);
+      return { ...rest, browser: browser.toString('hex'), address: clientAddress, mail_kind: mailKind, mail_data: mailData };
+    });
+    const values = [JSON.stringify(rows), false, 60, 1000, 1000, 1000, 1000, 0, 1, 1000];
+    return core.query<{ status: string }>(`select * from ${REQUEST_EMAILS.name}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, values);
+  };
+  const forwards = mailboxes.map((_, n) => n);
+  const orders = [forwards, forwards.toReversed(), forwards.map((n) => (n * 7) % 16), forwards.map((n) => (n * 11 + 3) % 16)];
+  const rounds = Array.from({ length: 60 }, () => Promise.all(orders.map(call)));
+  for (const results of await Promise.all(rounds))
+    for (const { rows } of results) expect(rows.every(({ status }) => status === 'sent')).toBe(true);
+});
+
+test('of several requests in one batch that a limit does not let pass, the first ones send an email', async () => {
+  const email = freshAddress();
+  const one = store();
+  const results = await Promise.all([1, 2, 3, 4, 5].map(() => one.request(request(email, '192.0.2.77'))));
+  expect(results.map(({ status }) => status)).toEqual(['sent', 'sent', 'sent', 'limited', 'limited']);
+});
+
+test('a request that PostgreSQL refuses does not fail the others of its batch', async () => {
+  const [bad, good] = [freshAddress(), freshAddress()];
+  const one = store();
+  const results = await Promise.allSettled([
+    one.request({ ...request(bad, '192.0.2.78'), mailData: { host: '\0' } }),
+    one.request(request(good, '192.0.2.79')),
+  ]);
+  expect(results).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: { status: 'sent' } }]);
+  expect([await attemptsOf(bad), await attemptsOf(good)]).toEqual([0, 1]);
+});
+
+const client = new pg.Client({ connectionString: await createDatabase(inject('clusterUrl')) });
+await client.connect();
+afterAll(() => client.end());
+const version = (n: number) => sqlFunction('answer', '() returns integer', `begin return ${n}; end`);
+
+test('a function is created once, and stays until the release after the next one', async () => {
+  for (const n of [1, 2, 2, 3]) await createFunctions(client, [version(n)]);
+  const missing = await missingFunctions(client, [1, 2, 3].map(version));
+  expect(missing).toEqual([version(1)]);
+  expect((await client.query(`select ${version(2).name}() + ${version(3).name}() as sum`)).rows).toEqual([{ sum: 5 }]);
+});
+
+test('a function of a release that starts again after a newer one is created again', async () => {
+  await createFunctions(client, [version(1)]);
+  expect(await missingFunctions(client, [version(1)])).toEqual([]);
+});
