@@ -122,7 +122,9 @@ test('explains the sign-ins of a website, newest first, with what is missing or 
   const { clientId } = await addApplication(owner);
   expect((await succeeding(mine, 'explain_sign_in', { domain: clientId })).response.events).toEqual([]);
   await signInAt(stage, service, websiteClient(domain));
-  expect((await succeeding(mine, 'explain_sign_in', { domain })).response.summary).toContain('exchanged its code');
+  // The exchange is recorded after its response.
+  const summaryOf = async () => (await succeeding(mine, 'explain_sign_in', { domain })).response.summary;
+  await expect.poll(summaryOf).toContain('exchanged its code');
   expect(await failing(mine, 'explain_sign_in', { domain: await addWebsite(other) })).toContain('is not one of your websites');
   expect(await failing(mine, 'explain_sign_in', { domain, since: '8d' })).toContain('since');
   await stage.query(
