@@ -32,6 +32,7 @@ import { SignInCodes } from './signin/code.ts';
 import { describeLink, describePortalLink, linkListener, SignInLinks } from './signin/link.ts';
 import { OAuth } from './signin/oauth.ts';
 import { AttemptOpener } from './signin/opener.ts';
+import { PortalSessions } from './signin/portal.ts';
 import { QuickLogins } from './signin/quick-login.ts';
 import { SignInRequests } from './signin/request.ts';
 import { RequestStore } from './signin/request-store.ts';
@@ -74,6 +75,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const statusStore = new StatusStore(core);
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const sessions = new Sessions(new SessionStore(core));
+  const portalSessions = new PortalSessions(core);
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
     if (!page.steps) return webApp.sendSignIn(response, page, status);
     const cookies = cookiesOf(response.req, response, config.secure);
@@ -151,7 +153,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     codes: new SignInCodes({ core, secrets, opener, events, log, limitFactor }),
     quickLogins,
     sessions,
-    oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
+    portalSessions,
+    oauth: new OAuth({ core, publicUrl, requests, sessions: portalSessions, secrets, applications }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
   };
 }

@@ -1,20 +1,19 @@
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
-import { EVP_NONCE_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import { EVP_NONCE_SECONDS } from '../../contract/limits.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
-import { type Browser, browserOf, createAuthKey, deviceLabelOf, PageValues, rememberAccount } from '../accounts/browser.ts';
-import { endGuesses } from '../accounts/guesses.ts';
+import { type Browser, browserOf, PageValues, rememberAccount } from '../accounts/browser.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { emailVerifications, signIns } from '../metrics/metrics.ts';
 import { isOfGeneration } from '../permissions/generations.ts';
-import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
-import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
-import { METHOD_CODES } from '../signin/methods.ts';
+import { digest, type SecretKeys } from '../secrets.ts';
+import { completeSignIns, type Issued, issueIn } from '../signin/complete.ts';
+import { methodCode } from '../signin/methods.ts';
 import type { SignedIn } from '../signin/opener.ts';
 import { type TargetParts, type TokenTarget, tokenTargetOf } from '../signin/quick-login.ts';
 import { withToken } from '../signin/target.ts';
@@ -104,20 +103,8 @@ export class EmailVerification {
       await limits.hit('failed_email_verifications', browser.clientAddress).catch(() => {});
       throw error;
     });
-    const token = randomSecret();
-    const { key, selector, verifier } = createAuthKey();
-    const isFirst = await store.signIn({
-      nonce: digest(nonce),
-      issuedAt,
-      email,
-      target,
-      tokenHash: digest(token),
-      browser: digest(browser.attempt),
-      device: digest(browser.device),
-      label: await deviceLabelOf(browser.userAgent),
-      selector,
-      verifier,
-    });
+    const { token, key, stored } = await issueIn(browser);
+    const isFirst = await store.signIn({ nonce: digest(nonce), issuedAt, email, target, ...stored });
     if (!isFirst) throw new Refused('replayed');
     return { email, authKey: key, redirectUrl: withToken(target.forwardUrl, token) };
   }
@@ -185,14 +172,7 @@ export type VerifiedSignIn = {
   issuedAt: number;
   email: string;
   target: { domain: string | null; clientId: string | null; host: string | null };
-  tokenHash: Buffer;
-  /** SHA-256 of the attempt cookie. */
-  browser: Buffer;
-  device: Buffer;
-  label: string;
-  selector: Buffer;
-  verifier: Buffer;
-};
+} & Issued['stored'];
 
 // The nonce is used up together with the sign-in: of several requests with one nonce, on any instance, one signs in. Nonces share the
 // table of the challenges of passkeys: both are random, hashed and kept for a day. $1 nonce, $2 address, $3 domain, $4 client_id, $5 host,
@@ -203,20 +183,13 @@ with used as (
   insert into passkey_challenges (hash)
   select $1 where ($3::text is null or exists (select from websites where domain = $3)) and ${notBeingSignedOut('$2::text')}
     and ${isOfGeneration('$2::text', '$12::float8 * 1000')}
-  on conflict do nothing returning hash
+  on conflict do nothing returning $2::text as email, $13::text as mailbox
 ),
-issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at, method)
-  select $6, $3, $5, $2, $7, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.verified_email}' from used
-),
-remembered as (
-  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select $10, $8, $9, $2, $11, now() + ${REMEMBERED_LIFE} from used
-  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
-    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
-),
-guesses_ended as (${endGuesses('select $13::text from used')}),
-audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_verified_email', $2, $3, $4 from used)
+${completeSignIns('used', {
+  audit: { action: "'signed_in_verified_email'", domain: '$3', clientId: '$4::text' },
+  token: { hash: '$6::bytea', domain: '$3', audience: '$5::text', browser: '$7::bytea', method: methodCode('verified_email') },
+  remembered: { device: '$8::bytea', label: '$9::text', selector: '$10::bytea', verifier: '$11::bytea' },
+})}
 select count(*)::integer as signed_in from used`;
 
 /** The statement of sign-ins with verified addresses. */

@@ -5,13 +5,14 @@ import { Fault } from '../../contract/errors.ts';
 import { PASSKEY_CHALLENGE_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { type Browser, createAuthKey, deviceLabelOf, deviceNamesOf, PageValues, passkeysIn, rememberPasskey } from '../accounts/browser.ts';
+import { type Browser, deviceNamesOf, PageValues, passkeysIn, rememberPasskey } from '../accounts/browser.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Log } from '../log.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
+import { issueIn } from '../signin/complete.ts';
 import type { AddressProven, ProvenAddress } from '../signin/opener.ts';
 import { type TargetParts, tokenTargetOf } from '../signin/quick-login.ts';
 import { withCode, withToken } from '../signin/target.ts';
@@ -98,20 +99,15 @@ export class Passkeys {
     }
     const waiting = attempt === undefined ? null : await this.#waitingAttempt(attempt, passkey.email);
     const target = waiting ? null : await tokenTargetOf(this.#parts, input, methodOf(passkey.deviceType));
-    const token = randomSecret();
-    const { key, selector, verifier } = createAuthKey();
+    const { token, key, stored } = await issueIn(browser);
     const email = await store.signIn({
+      ...stored,
       id: passkey.id,
       email: passkey.email,
       counter: newCounter,
       backedUp: credentialBackedUp,
       target: target ?? { domain: null, clientId: null, host: null },
-      tokenHash: target && digest(token),
-      browser: digest(browser.attempt),
-      device: digest(browser.device),
-      label: await deviceLabelOf(browser.userAgent),
-      selector,
-      verifier,
+      tokenHash: target && stored.tokenHash,
     });
     if (email === null) throw new Fault('bad_passkey');
     rememberPasskey(cookies, passkey.id);

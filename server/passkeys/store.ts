@@ -1,13 +1,13 @@
 import type pg from 'pg';
-import { MAX_PASSKEYS, PROOF_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import { MAX_PASSKEYS, PROOF_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { mailboxOf } from '../../contract/rules.ts';
-import { endGuesses } from '../accounts/guesses.ts';
 import { inTransaction } from '../db/database.ts';
 import { generationOf, isOfGeneration } from '../permissions/generations.ts';
-import { isRememberedKeyAlive, provenAtOf, REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
+import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
-import { METHOD_CODES } from '../signin/methods.ts';
+import { completeSignIns, type Issued } from '../signin/complete.ts';
+import { methodCode } from '../signin/methods.ts';
 
 /** A passkey as a sign-in reads it. */
 export type StoredPasskey = {
@@ -33,13 +33,7 @@ export type PasskeyUse = {
   backedUp: boolean;
   target: { domain: string | null; clientId: string | null; host: string | null };
   tokenHash: Buffer | null;
-  /** SHA-256 of the attempt cookie. */
-  browser: Buffer;
-  device: Buffer;
-  label: string;
-  selector: Buffer;
-  verifier: Buffer;
-};
+} & Omit<Issued['stored'], 'tokenHash'>;
 
 /** A new passkey, and the challenge of its registration. */
 export type NewPasskey = {
@@ -82,20 +76,18 @@ with used as (
   where id = $1 and (counter < $2 or counter = 0 and $2 = 0)
     and ($4::text is null or exists (select from websites where domain = $4))
     and ${notBeingSignedOut('email')}
-  returning email
+  returning email, $13::text as mailbox
 ),
-issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at, method)
-  select $7, $4, $6, email, $8, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.passkey}' from used where $7::bytea is not null
-),
-remembered as (
-  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select $11, $9, $10, email, $12, now() + ${REMEMBERED_LIFE} from used where $7::bytea is not null
-  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
-    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
-),
-guesses_ended as (${endGuesses('select $13::text from used')}),
-audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_passkey', email, $4, $5 from used)
+${completeSignIns('used', {
+  audit: { action: "'signed_in_passkey'", domain: '$4', clientId: '$5::text' },
+  token: { hash: '$7::bytea', domain: '$4', audience: '$6::text', browser: '$8::bytea', method: methodCode('passkey') },
+  remembered: {
+    device: '$9::bytea',
+    label: '$10::text',
+    selector: 'case when $7::bytea is not null then $11::bytea end',
+    verifier: '$12::bytea',
+  },
+})}
 select email from used`;
 
 const REPORT_CLONE = "insert into audit_log (action, email) select 'passkey_cloned', email from passkeys where id = $1";
@@ -128,16 +120,13 @@ added as (
     and ($17::bytea is null or $18::text is null or exists (select from websites where domain = $18))
   on conflict (credential_id) do nothing returning email
 ),
-issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at, method)
-  select $17, $18, $19, email, $20, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.passkey}' from added where $17::bytea is not null
-),
-audit as (
-  insert into audit_log (action, email, domain, client_id)
-  select 'passkey_added', email, null, null from added
-  union all
-  select 'signed_in_passkey', email, $18, $21 from added where $17::bytea is not null
-)
+signed_in as (select email, null::text as mailbox from added where $17::bytea is not null),
+${completeSignIns('signed_in', {
+  audit: { action: "'signed_in_passkey'", domain: '$18', clientId: '$21::text' },
+  token: { hash: '$17::bytea', domain: '$18', audience: '$19::text', browser: '$20::bytea', method: methodCode('passkey') },
+})},
+-- PostgreSQL runs the CTEs that no other one reads from the last to the first: the row of the sign-in follows this one.
+registered as (insert into audit_log (action, email) select 'passkey_added', email from added)
 insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
 select $13, 'passkey_added', email, $14, $15, now() + make_interval(secs => $16), now() + interval '2 days' from added
 returning 1`;

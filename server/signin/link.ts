@@ -13,7 +13,6 @@ import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { queryOf } from '../http/reading.ts';
 import { signIns } from '../metrics/metrics.ts';
-import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import {
@@ -26,6 +25,7 @@ import {
   sameRegistration,
   stillAwaited,
 } from './attempts.ts';
+import { knowDevice } from './complete.ts';
 import { signInPath } from './methods.ts';
 import type { AddressProven, AttemptOpener, PasskeyOffers, SignedIn } from './opener.ts';
 import { isRedirectOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './target.ts';
@@ -39,13 +39,10 @@ const COUNT_BROWSER_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1
 where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at - ${lifeOf('a')} > now() - interval '1 hour' returning email`;
 
-// Like the row that a logout leaves: the rate limits know the device by it, and it signs no one in.
 // Not for an address that was erased since its attempt was found. $5: the attempt.
 const KNOW_DEVICE = `
-insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-select $1, $2, $3, $4, '', now() + ${REMEMBERED_LIFE}
-where exists (select from sign_in_attempts where id = $5) and ${notBeingSignedOut('$4')}
-on conflict (device, email) do nothing`;
+with person as (select $4::text as email where exists (select from sign_in_attempts where id = $5) and ${notBeingSignedOut('$4::text')})
+${knowDevice('person', { selector: '$1::bytea', device: '$2::bytea', label: '$3::text' })}`;
 
 const SIGNED_IN_BY_LINK = signIns.with('link', 'signed_in');
 /** The page asks for the address, or says that the link has ended. */

@@ -13,6 +13,9 @@ export const METHOD_CODES = {
   verified_email: 'v',
 } as const satisfies Record<ReportedMethod, string>;
 
+/** Returns the method as the column of a token has it, as SQL. */
+export const methodCode = (method: ReportedMethod) => `'${METHOD_CODES[method]}'::"char"`;
+
 const METHODS = new Map<string, ReportedMethod>(Object.entries(METHOD_CODES).map(([method, code]) => [code, method as ReportedMethod]));
 
 /** Returns the method of a token by its column. */

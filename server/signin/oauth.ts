@@ -4,13 +4,14 @@ import { ATTEMPT_SECONDS, MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
-import { endGuesses } from '../accounts/guesses.ts';
-import { deviceIdOf, type Sessions } from '../accounts/sessions.ts';
+import { deviceIdOf } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { type AttemptSecrets, applicationActive, endedBySibling, idToHandle } from './attempts.ts';
+import { completeSignIns } from './complete.ts';
+import type { PortalSessions } from './portal.ts';
 import { newAttempt, type SignInRequests } from './request.ts';
 import type { NewAttempt } from './request-store.ts';
 import { isRedirectOf, type OAuthClient, withCode } from './target.ts';
@@ -28,12 +29,12 @@ const OPEN_ATTEMPT = `consumed_at is null and expires_at > now() and secret_trie
     and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}`;
 
 // RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired. $1…$7: what the
-// session is issued with (accounts/sessions.ts).
+// session is issued with (portal.ts).
 const EXCHANGE = `
   update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
   where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11
     and ${OPEN_ATTEMPT}
-  returning email, coalesce(mailbox, email) as mailbox, null::timestamptz as proven_at`;
+  returning email, coalesce(mailbox, email) as mailbox, now() as proven_at`;
 
 // A second exchange with the right verifier means that the code leaked, so that what it issued ends (RFC 6749 §4.1.2). A wrong
 // verifier only counts as a try.
@@ -68,18 +69,12 @@ with person as (
     and ${OPEN_ATTEMPT} and ${applicationActive('a')}
   returning email, client_id, coalesce(mailbox, email) as mailbox
 ),
-guesses_ended as (${endGuesses('select mailbox from person')}),
-account as (
-  insert into users (id, email) select $5, email from person on conflict (email) do update set email = excluded.email returning id
-),
-session as (
-  insert into sessions (hash, user_id, client_id, expires_at)
-  select $6, account.id, person.client_id, now() + interval '${APPLICATION_TOKEN_SECONDS} seconds' from account, person
-),
-audit as (
-  insert into audit_log (action, email, client_id)
-  select action, email, client_id from person cross join unnest(array['application_signed_in', 'code_exchanged']) action
-)
+-- PostgreSQL runs the CTEs that no other one reads from the last to the first: this row follows that of the sign-in.
+exchanged as (insert into audit_log (action, email, client_id) select 'code_exchanged', email, client_id from person),
+${completeSignIns('person', {
+  audit: { action: "'application_signed_in'", clientId: 'client_id' },
+  session: { userId: '$5::uuid', hash: '$6::bytea', clientId: 'client_id', seconds: APPLICATION_TOKEN_SECONDS },
+})}
 select email from person`;
 
 // A wrong address counts as a try in the statement that compares it, so that concurrent requests do not get more tries.
@@ -92,7 +87,7 @@ type Parts = {
   core: Database['core'];
   publicUrl: string;
   requests: SignInRequests;
-  sessions: Sessions;
+  sessions: Pick<PortalSessions, 'open'>;
   secrets: AttemptSecrets;
   applications: Pick<Applications, 'redirectUrisOf'>;
 };
@@ -137,8 +132,7 @@ export class OAuth {
     const { id, clientId, redirectUri, challenge } = grant;
     const consumed = { name: 'signin-exchange', person: EXCHANGE, values: [id, clientId, redirectUri, challenge] };
     if (clientId !== WEB_CLIENT_ID) return (await this.#parts.sessions.open(consumed, browser)) ?? this.#refuse(grant);
-    const { token, authKey } = this.#parts.secrets.issue('app', id);
-    const opened = await this.#parts.sessions.open(consumed, browser, { session: token, authKey });
+    const opened = await this.#parts.sessions.open(consumed, browser, this.#parts.secrets.issue('app', id));
     return opened ?? (await this.#exchangedHere(grant, browser)) ?? this.#refuse(grant);
   }
 

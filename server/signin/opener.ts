@@ -1,11 +1,9 @@
-import { ATTEMPT_SECONDS, REPEAT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, REPEAT_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
-import { type Browser, deviceLabelOf } from '../accounts/browser.ts';
-import { endGuesses } from '../accounts/guesses.ts';
+import type { Browser } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
 import { digest } from '../secrets.ts';
 import {
   type AttemptKind,
@@ -16,7 +14,8 @@ import {
   sameRegistration,
   stillAwaited,
 } from './attempts.ts';
-import { METHOD_CODES, needsPasskey, signInPath } from './methods.ts';
+import { completeSignIns, issueIn } from './complete.ts';
+import { methodCode, needsPasskey, signInPath } from './methods.ts';
 import { withToken } from './target.ts';
 
 /**
@@ -68,47 +67,46 @@ const BATCH_DELAY_MS = 4;
 /**
  * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
- * $1…$7, $10 and $11: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds, $12: the least and $13: the greatest
+ * $1…$9: the columns of Opening, $10: life of an attempt in seconds, $11: the least and $12: the greatest
  * id, so that only their partitions are searched. The audit row contains how many
- * whole seconds the visitor took: less than $9, as the attempt had not expired. For a code it is their complement, which is negative, so
+ * whole seconds the visitor took: less than $10, as the attempt had not expired. For a code it is their complement, which is negative, so
  * that the statistics can distinguish the two without another column. It is null for a link that is valid for days.
  *
  * Where the website accepts only a passkey, no token is issued: the visitor has proven the address, and may add a passkey.
  */
 const OPEN = `
 with given as materialized (
-  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $10::text[], $11::boolean[])
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[], $9::boolean[])
   with ordinality as g (id, browser, email, token, device, selector, verifier, label, by_code, n)
 ),
 consumed as (
   update sign_in_attempts a set consumed_at = now()
   from given g
-  where a.id = any($1) and a.id between $12 and $13 and ${hasIdOf('a', 'g')} and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
+  where a.id = any($1) and a.id between $11 and $12 and ${hasIdOf('a', 'g')} and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
     and (a.browser = g.browser or a.email = g.email)
-    and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
-    and not ${endedBySibling('a', '$9')}
+    and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $10)')})
+    and not ${endedBySibling('a', '$10')}
     and ${stillAwaited('a')}
   returning g.n, a.id, a.kind, a.email, coalesce(a.mailbox, a.email) as mailbox, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at, a.language, a.conditions, ${needsPasskey('a.conditions')} as passkey_first,
     g.token, g.device, g.selector, g.verifier, g.label, g.by_code,
-    case when a.kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from a.expires_at - now())))::integer end as seconds
+    case when a.kind not in ('registration', 'invitation') then greatest(0, floor($10 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
-issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at, method)
-  select token, domain, case when kind in ('site', 'oidc') then host end, email, case when kind <> 'site' then browser end, now() + make_interval(secs => $8),
-    case when by_code then '${METHOD_CODES.code}' else '${METHOD_CODES.link}' end::"char" from consumed where not passkey_first
-),
-remembered as (
-  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select distinct on (device, email) selector, device, label, email, verifier, now() + ${REMEMBERED_LIFE} from consumed order by device, email, n
-  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
-    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
-),
-guesses_ended as (${endGuesses('select mailbox from consumed')}),
-audit as (
-  insert into audit_log (action, email, domain, client_id, seconds)
-  select case when passkey_first then 'address_proven' when kind = 'oidc' then 'application_signed_in' else 'signed_in' end, email, domain,
-    case when kind = 'oidc' then client_id end, case when by_code then ~seconds else seconds end from consumed
-)
+${completeSignIns('consumed', {
+  audit: {
+    action: "case when passkey_first then 'address_proven' when kind = 'oidc' then 'application_signed_in' else 'signed_in' end",
+    domain: 'domain',
+    clientId: "case when kind = 'oidc' then client_id end",
+    seconds: 'case when by_code then ~seconds else seconds end',
+  },
+  token: {
+    hash: 'case when not passkey_first then token end',
+    domain: 'domain',
+    audience: "case when kind in ('site', 'oidc') then host end",
+    browser: "case when kind <> 'site' then browser end",
+    method: `case when by_code then ${methodCode('code')} else ${methodCode('link')} end`,
+  },
+  remembered: { device: 'device', label: 'label', selector: 'selector', verifier: 'verifier' },
+})}
 select n::integer, kind = 'oidc' as "ofApplication", email, language, forward_url as "forwardUrl", conditions, passkey_first as "passkeyFirst" from consumed`;
 
 /**
@@ -147,10 +145,8 @@ export class AttemptOpener {
    */
   async open({ kind, id }: AttemptId, browser: Browser, by: OpenedBy): Promise<SignedIn | AddressProven | null> {
     const issued = this.#parts.secrets.issue(kind, id);
-    const { selector, verifier } = issued.authKey;
-    const label = await deviceLabelOf(browser.userAgent);
-    const device = digest(browser.device);
-    const opened = await this.#openBatched({ id, ...by, tokenHash: digest(issued.token), device, selector, verifier, label });
+    const { stored } = await issueIn(browser, issued);
+    const opened = await this.#openBatched({ id, ...stored, ...by });
     return opened ? resultOf(opened, issued) : this.openAgain({ kind, id }, browser, by.email);
   }
 
@@ -198,10 +194,9 @@ async function openAll(core: Database['core'], openings: Opening[]): Promise<(Op
       openings.map(({ device }) => device),
       openings.map(({ selector }) => selector),
       openings.map(({ verifier }) => verifier),
-      TOKEN_SECONDS,
-      ATTEMPT_SECONDS,
       openings.map(({ label }) => label),
       openings.map(({ byCode = false }) => byCode),
+      ATTEMPT_SECONDS,
       openings[0].id,
       openings[openings.length - 1].id,
     ],

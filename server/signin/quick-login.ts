@@ -1,17 +1,16 @@
 import type { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
-import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import type { SignInDestination } from '../../contract/signin.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
-import { endGuesses } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
-import { type Conditions, conditionsOf, METHOD_CODES } from './methods.ts';
+import { completeSignIns } from './complete.ts';
+import { type Conditions, conditionsOf, methodCode } from './methods.ts';
 import type { SignedIn } from './opener.ts';
 import { type InteractionTargets, type SignInMethod, type Targets, withToken } from './target.ts';
 
@@ -34,14 +33,19 @@ with used as (
     and ($6::text is null or exists (select from websites where domain = $6))
     and ($11::integer is null or ${isProvenWithin('remembered_keys', '$11')})
     and ${notBeingSignedOut('email')}
-  returning email, ${provenAtOf('remembered_keys')} as proven_at, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
+  returning email, $12::text as mailbox, ${provenAtOf('remembered_keys')} as proven_at, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
 ),
-issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at, method, proven_at)
-  select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.remembered}', proven_at from used
-),
-guesses_ended as (${endGuesses('select $12::text from used')}),
-audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_again', email, $6, $10 from used)
+${completeSignIns('used', {
+  audit: { action: "'signed_in_again'", domain: '$6', clientId: '$10::text' },
+  token: {
+    hash: '$7::bytea',
+    domain: '$6',
+    audience: '$9::text',
+    browser: '$8::bytea',
+    method: methodCode('remembered'),
+    provenAt: 'proven_at',
+  },
+})}
 select rotated, replaced from used`;
 
 const END_REUSED_KEY = `

@@ -12,6 +12,7 @@ import type { SignInCodes } from './code.ts';
 import type { SignInLinks } from './link.ts';
 import { type OAuth, tokenResponse } from './oauth.ts';
 import type { AddressProven, PasskeyOffers, SignedIn } from './opener.ts';
+import type { PortalSessions } from './portal.ts';
 import type { QuickLogins } from './quick-login.ts';
 import { forgetRefusal, rememberRefusal, type SignInRequests } from './request.ts';
 import type { TokenVerifier } from './verify.ts';
@@ -25,6 +26,7 @@ export type SignIn = {
   quickLogins: QuickLogins;
   oauth: OAuth;
   sessions: Sessions;
+  portalSessions: PortalSessions;
   verifier: TokenVerifier;
   passkeys: PasskeyOffers;
   emailVerification: { refuseVerifiable(input: { email: string; verifiable?: boolean }): Promise<void> };
@@ -39,6 +41,7 @@ export function signInRoutes({
   quickLogins,
   oauth,
   sessions,
+  portalSessions,
   verifier,
   passkeys,
   emailVerification,
@@ -101,7 +104,7 @@ export function signInRoutes({
     }),
     serve('tokenLogin', async (input, caller) => {
       const signedIn = await sessions.signedInBy(caller.cookies.get('sid'));
-      const session = await countSignIn('portal_token', sessions.tokenLogin(input, browserOf(caller, 'renew'), signedIn));
+      const session = await countSignIn('portal_token', portalSessions.tokenLogin(input, browserOf(caller, 'renew'), signedIn));
       setSession(caller.cookies, session);
       return { success: true, email: session.email };
     }),

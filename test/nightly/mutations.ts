@@ -43,17 +43,17 @@ export const mutations: Mutation[] = [
     ],
     ['and (a.browser = g.browser or a.email = g.email)\n', '\n', 'test/api/visitor.test.ts test/api/scanners.test.ts'],
     [
-      "and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})\n",
+      "and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $10)')})\n",
       '\n',
       'test/api/ended-registrations.test.ts',
     ],
-    ["    and not ${endedBySibling('a', '$9')}\n", '', 'test/api/visitor.test.ts'],
+    ["    and not ${endedBySibling('a', '$10')}\n", '', 'test/api/visitor.test.ts'],
     [
       "    and ${stillAwaited('a')}\n",
       '',
       'test/api/ended-registrations.test.ts test/api/websites.test.ts test/api/website-members.test.ts',
     ],
-    ['from consumed where not passkey_first\n', 'from consumed\n', 'test/api/passkeys.test.ts test/api/sign-in-methods.test.ts'],
+    ['case when not passkey_first then token end', 'token', 'test/api/passkeys.test.ts test/api/sign-in-methods.test.ts'],
     ["case when kind <> 'site' then browser end", 'null', 'test/api/sessions.test.ts test/api/accounts.test.ts'],
     ["k.selector = any($3) and k.verifier <> ''", 'k.selector = any($3)', 'test/statements/attempts.test.ts'],
     [
@@ -63,8 +63,8 @@ export const mutations: Mutation[] = [
     ],
     ['return same && opened.isRecent && opened', 'return same && opened', 'test/api/repeated-openings.test.ts'],
     [
-      "case when by_code then '${METHOD_CODES.code}' else",
-      "case when false then '${METHOD_CODES.code}' else",
+      "case when by_code then ${methodCode('code')} else",
+      "case when false then ${methodCode('code')} else",
       'test/api/sign-in-methods.test.ts',
     ],
   ]),
@@ -207,11 +207,7 @@ export const mutations: Mutation[] = [
       'test/api/accounts.test.ts',
     ],
     ["and ($11::integer is null or ${isProvenWithin('remembered_keys', '$11')})\n", '\n', 'test/api/sign-in-methods.test.ts'],
-    [
-      "    and ${notBeingSignedOut('email')}\n  returning email, ${provenAtOf",
-      '  returning email, ${provenAtOf',
-      'test/statements/accounts.test.ts',
-    ],
+    ["    and ${notBeingSignedOut('email')}\n  returning email, $12", '  returning email, $12', 'test/statements/accounts.test.ts'],
     [
       "if (passkey && method !== 'hardware' && method !== 'synced') throw",
       'if (false) throw',
@@ -261,6 +257,24 @@ export const mutations: Mutation[] = [
       'test/api/application-links.test.ts test/api/applications.test.ts',
     ],
   ]),
+  ...rowsOf('server/signin/portal.ts', [
+    [
+      'const mayReplace = confirm || signedIn === null ||',
+      'const mayReplace = true || signedIn === null ||',
+      'test/api/accounts.test.ts test/api/sessions.test.ts test/api/developer.test.ts',
+    ],
+    ['update websites w set claimed_at = now()', 'update websites w set claimed_at = null', 'test/api/websites.test.ts'],
+    ['and ($10 or browser = $9)\n', '\n', 'test/api/accounts.test.ts test/api/sessions.test.ts'],
+  ]),
+  ...rowsOf('server/signin/complete.ts', [
+    ['${endGuesses(`select mailbox from ${proof}`)}', 'select 1', 'test/api/guessed-mailbox.test.ts'],
+    [
+      'previous_verifier = null, rotated_at = now()',
+      'previous_verifier = null',
+      'test/api/accounts.test.ts test/api/sign-in-methods.test.ts',
+    ],
+    ["verifier: \"''::bytea\" }, 'nothing'", 'verifier: "\'\'::bytea" }, REPLACE_KEY', 'test/statements/attempts.test.ts'],
+  ]),
   ...rowsOf('server/accounts/sessions.ts', [
     [
       "where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'",
@@ -282,11 +296,6 @@ export const mutations: Mutation[] = [
       "return authorization === undefined ? null : { ...account, by: 'application', scopes: null };",
       "return { ...account, by: 'application', scopes: null };",
       'test/api/applications.test.ts',
-    ],
-    [
-      'const mayReplace = confirm || signedIn === null ||',
-      'const mayReplace = true || signedIn === null ||',
-      'test/api/accounts.test.ts test/api/sessions.test.ts test/api/developer.test.ts',
     ],
   ]),
   ...rowsOf('server/permissions/proofs.ts', [

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { SecretKeys } from '../../server/secrets.ts';
 import { AttemptSecrets } from '../../server/signin/attempts.ts';
 import { CodeTries } from '../../server/signin/code-tries.ts';
+import { SignInLinks } from '../../server/signin/link.ts';
 import { AttemptOpener } from '../../server/signin/opener.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
@@ -34,7 +35,11 @@ async function attempt(changes: Row = {}, website: Row = {}) {
   await insert(database, 'sign_in_attempts', row);
   const device = freshBytes().toString('base64url');
   const browser = { device, userAgent: '', clientAddress: '192.0.2.1', attempt: '', session: undefined };
-  return { ...row, open: (by = row.browser) => opener.open({ kind: 'site', id: row.id }, browser, { browser: by, email: null }) };
+  return {
+    ...row,
+    visitor: browser,
+    open: (by = row.browser) => opener.open({ kind: 'site', id: row.id }, browser, { browser: by, email: null }),
+  };
 }
 
 test('an attempt is opened once, and again by the device that opened it', async () => {
@@ -99,4 +104,18 @@ test('a code is not accepted for an attempt that has expired since it was compar
   await core.query('update sign_in_attempts set expires_at = now() where id = $1', [id]);
   const given = { candidates, match: id, mailbox: email, network: `network of ${id}`, device: freshBytes() };
   expect((await tries.judge(given)).compared).toEqual([]);
+});
+
+test('a link that makes its browser known leaves the account that the browser remembers as it is', async () => {
+  const { id, email, visitor, open } = await attempt();
+  await open();
+  const keys = () => core.query('select device, selector, verifier from remembered_keys where email = $1', [email]);
+  const before = (await keys()).rows;
+  const links = new SignInLinks({ core, secrets, opener, events: { record: async () => {} } });
+  const t = secrets.link('site', id);
+  await links.confirmBrowser({ t, email }, visitor);
+  expect((await keys()).rows).toEqual(before);
+  await links.confirmBrowser({ t, email }, { ...visitor, device: freshBytes().toString('base64url') });
+  const added = (await keys()).rows.filter(({ device }) => !before.some((known) => known.device.equals(device)));
+  expect(added).toMatchObject([{ verifier: Buffer.alloc(0) }]);
 });

@@ -1,0 +1,112 @@
+import { TOKEN_SECONDS } from '../../contract/limits.ts';
+import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.ts';
+import { endGuesses } from '../accounts/guesses.ts';
+import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
+import { digest, randomSecret } from '../secrets.ts';
+
+/*
+ * What a sign-in leaves, whatever its method. A method proves an address in a CTE, with a row for each person who has proven one. The CTEs of
+ * this file follow it in the same statement, so that all of it is committed together or not at all.
+ */
+
+/** SQL expressions over the rows of a proof. */
+type Expressions<Names extends string> = Record<Names, string>;
+
+/** What a sign-in issues and writes. */
+export type Completion = {
+  /** The audit row. `seconds`: from the request to the opening. */
+  audit: Expressions<'action'> & Partial<Expressions<'domain' | 'clientId' | 'seconds'>>;
+  /** The token of a sign-in to a website, to an authorization request or to the portal. None is issued where the hash is null. */
+  token?: Expressions<'hash' | 'domain' | 'audience' | 'browser' | 'method'> & Partial<Expressions<'provenAt'>>;
+  /** The session of a developer, or the token of an application, which has a clientId and no device. */
+  session?: Expressions<'userId' | 'hash'> & Partial<Expressions<'device' | 'label' | 'clientId'>> & { seconds: number };
+  /** The key of the account on the device. None is written where the selector is null. */
+  remembered?: Expressions<'device' | 'label' | 'selector' | 'verifier'> & Partial<Expressions<'provenAt'>>;
+};
+
+/**
+ * Returns the CTEs that complete sign-ins: token or session, remembered account, end of the counter of wrong codes, and audit row.
+ * @param proof a CTE with the columns `email` and `mailbox`; `mailbox` is null where the sign-in has ended the counter before
+ */
+export function completeSignIns(proof: string, { audit, token, session, remembered }: Completion): string {
+  const { action, domain = 'null::text', clientId = 'null::text', seconds = 'null::smallint' } = audit;
+  const ctes = [
+    token && issueTokens(proof, token),
+    session && openSessions(proof, session),
+    remembered && `remembered as (${rememberAccounts(proof, remembered, REPLACE_KEY)})`,
+    `guesses_ended as (${endGuesses(`select mailbox from ${proof}`)})`,
+    `audit as (
+  insert into audit_log (action, email, domain, client_id, seconds) select ${action}, email, ${domain}, ${clientId}, ${seconds} from ${proof}
+)`,
+  ];
+  return ctes.filter(Boolean).join(',\n');
+}
+
+function issueTokens(proof: string, token: NonNullable<Completion['token']>): string {
+  const { hash, domain, audience, browser, method, provenAt = 'null::timestamptz' } = token;
+  return `issued as (
+  insert into tokens (hash, domain, host, email, browser, expires_at, method, proven_at)
+  select ${hash}, ${domain}, ${audience}, email, ${browser}, now() + interval '${TOKEN_SECONDS} seconds', ${method}, ${provenAt}
+  from ${proof} where ${hash} is not null
+)`;
+}
+
+function openSessions(proof: string, session: NonNullable<Completion['session']>): string {
+  const { userId, hash, device = 'null::bytea', label = 'null::text', clientId = 'null::text', seconds } = session;
+  return `account as (
+  insert into users (id, email) select ${userId}, email from ${proof} on conflict (email) do update set email = excluded.email returning id
+),
+session as (
+  insert into sessions (hash, user_id, device, label, client_id, expires_at)
+  select ${hash}, account.id, ${device}, ${label}, ${clientId}, now() + interval '${seconds} seconds' from account, ${proof}
+)`;
+}
+
+const REPLACE_KEY = `update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
+    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at`;
+
+function rememberAccounts(proof: string, remembered: NonNullable<Completion['remembered']>, onConflict: string): string {
+  const { device, label, selector, verifier, provenAt = 'now()' } = remembered;
+  return `
+  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+  select distinct on (${device}, email) ${selector}, ${device}, ${label}, email, ${verifier}, ${provenAt} + ${REMEMBERED_LIFE}
+  from ${proof} where ${selector} is not null order by ${device}, email
+  on conflict (device, email) do ${onConflict}`;
+}
+
+/**
+ * Returns a statement that makes a device known to the limits of an address, as the row that a logout leaves: it signs no one in.
+ * @param proof a table expression with the column `email`
+ */
+export function knowDevice(proof: string, { device, label, selector }: Expressions<'device' | 'label' | 'selector'>): string {
+  return rememberAccounts(proof, { device, label, selector, verifier: "''::bytea" }, 'nothing');
+}
+
+/** The secrets that a sign-in issues in a browser, and how they are stored. */
+export type Issued = {
+  token: string;
+  /** The key of the remembered account. */
+  key: string;
+  stored: {
+    tokenHash: Buffer;
+    /** SHA-256 of the attempt cookie. */
+    browser: Buffer;
+    /** SHA-256 of the device cookie. */
+    device: Buffer;
+    /** By which a person may recognize the device. */
+    label: string;
+    selector: Buffer;
+    verifier: Buffer;
+  };
+};
+
+/** Returns what a sign-in issues in a browser; secrets are random unless they are given. */
+export async function issueIn(
+  browser: Browser,
+  { token, authKey }: { token: string; authKey: ReturnType<typeof createAuthKey> } = { token: randomSecret(), authKey: createAuthKey() },
+): Promise<Issued> {
+  const { key, selector, verifier } = authKey;
+  const label = await deviceLabelOf(browser.userAgent);
+  const stored = { tokenHash: digest(token), browser: digest(browser.attempt), device: digest(browser.device), label, selector, verifier };
+  return { token, key, stored };
+}
