@@ -263,16 +263,12 @@ export const mutations: Mutation[] = [
       'const mayReplace = true || signedIn === null ||',
       'test/api/accounts.test.ts test/api/sessions.test.ts test/api/developer.test.ts',
     ],
-    ['update websites w set claimed_at = now()', 'update websites w set claimed_at = null', 'test/api/websites.test.ts'],
+    ['update websites w set claimed_at = now()', 'update websites w set claimed_at = null', 'test/api/limits.test.ts'],
     ['and ($10 or browser = $9)\n', '\n', 'test/api/accounts.test.ts test/api/sessions.test.ts'],
   ]),
   ...rowsOf('server/signin/complete.ts', [
     ['${endGuesses(`select mailbox from ${proof}`)}', 'select 1', 'test/api/guessed-mailbox.test.ts'],
-    [
-      'previous_verifier = null, rotated_at = now()',
-      'previous_verifier = null',
-      'test/api/accounts.test.ts test/api/sign-in-methods.test.ts',
-    ],
+    ['previous_verifier = null, rotated_at = now()', 'previous_verifier = null', 'test/api/visitor.test.ts'],
     ["verifier: \"''::bytea\" }, 'nothing'", 'verifier: "\'\'::bytea" }, REPLACE_KEY', 'test/statements/attempts.test.ts'],
   ]),
   ...rowsOf('server/accounts/sessions.ts', [
