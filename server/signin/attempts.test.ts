@@ -8,7 +8,7 @@ const secrets = new AttemptSecrets(new SecretKeys(Buffer.alloc(32, 7)));
 const id = uuid();
 
 test('a link identifies its attempt and kind, and is the same at every retry', () => {
-  for (const kind of ['site', 'portal', 'app'] as const) {
+  for (const kind of ['site', 'portal', 'app', 'oidc', 'registration', 'invitation'] as const) {
     const link = secrets.link(kind, id);
     expect(link).toHaveLength(64);
     expect(secrets.link(kind, id)).toBe(link);
@@ -24,6 +24,14 @@ test('rejects a link made with another key, a changed link and a text that is no
     expect(secrets.readLink(changed)).toBeNull();
   }
   for (const text of ['', 'x', `${link}A`, link.slice(1), `${link.slice(0, 63)}=`]) expect(secrets.readLink(text)).toBeNull();
+});
+
+test('the kind of a link cannot be changed', () => {
+  const bytes = Buffer.from(secrets.link('registration', id), 'base64url');
+  for (let kind = 0; kind < 256; kind++) {
+    const changed = Buffer.concat([Buffer.of(kind), bytes.subarray(1)]).toString('base64url');
+    expect(secrets.readLink(changed)).toEqual(kind === bytes[0] ? { kind: 'registration', id } : null);
+  }
 });
 
 test('a code has six digits, differs between attempts, and matches only itself', () => {

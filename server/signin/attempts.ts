@@ -17,8 +17,12 @@ import type { InteractionTargets, Targets } from './target.ts';
  */
 export type AttemptKind = 'site' | 'portal' | 'app' | 'oidc' | 'registration' | 'invitation';
 
-const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal', 'oidc', 'registration', 'invitation'];
+/** The first byte of a link secret. */
+const KIND_BYTES: Record<AttemptKind, number> = { site: 1, portal: 2, app: 3, oidc: 4, registration: 5, invitation: 6 };
+const KINDS = new Map(Object.entries(KIND_BYTES).map(([kind, byte]) => [byte, kind as AttemptKind]));
 const ID_BYTES = 16;
+/** So many bytes of its HMAC are in a link secret (RFC 2104 §5), which makes it 48 bytes long: base64url without a rest. */
+const LINK_MAC_BYTES = 31;
 const LINK = /^[A-Za-z0-9_-]{64}$/;
 
 /** What the opening of an attempt issues: a token, and the key of the remembered account. */
@@ -35,10 +39,10 @@ export class AttemptSecrets {
     this.#keys = keys;
   }
 
-  /** Returns the secret of the link: base64url(attempt id ‖ HMAC-SHA256), 64 characters. */
+  /** Returns the secret of the link: base64url(kind ‖ attempt id ‖ HMAC-SHA256), 64 characters. */
   link(kind: AttemptKind, id: string): string {
     const bytes = idToBytes(id);
-    return Buffer.concat([bytes, mac(this.#keys.writing, kind, 'link', bytes)]).toString('base64url');
+    return Buffer.concat([Buffer.of(KIND_BYTES[kind]), bytes, linkMac(this.#keys.writing, kind, bytes)]).toString('base64url');
   }
 
   /** Returns the six-digit code of the same email. */
@@ -50,13 +54,11 @@ export class AttemptSecrets {
   readLink(secret: string): { kind: AttemptKind; id: string } | null {
     if (!LINK.test(secret)) return null;
     const bytes = Buffer.from(secret, 'base64url');
-    const id = bytes.subarray(0, ID_BYTES);
-    const given = bytes.subarray(ID_BYTES);
-    for (const key of this.#keys.reading) {
-      const kind = KINDS.find((candidate) => timingSafeEqual(mac(key, candidate, 'link', id), given));
-      if (kind) return { kind, id: bytesToId(id) };
-    }
-    return null;
+    const kind = KINDS.get(bytes[0]);
+    const id = bytes.subarray(1, 1 + ID_BYTES);
+    const given = bytes.subarray(1 + ID_BYTES);
+    const isIssued = kind && this.#keys.reading.some((key) => timingSafeEqual(linkMac(key, kind, id), given));
+    return isIssued ? { kind, id: bytesToId(id) } : null;
   }
 
   /** Compares a code in constant time. */
@@ -102,6 +104,8 @@ type Use = 'link' | 'code' | 'token' | 'selector' | 'verifier';
 function mac(key: Buffer, kind: AttemptKind, use: Use, id: Buffer): Buffer {
   return createHmac('sha256', key).update(`${kind}|${use}|`).update(id).digest();
 }
+
+const linkMac = (key: Buffer, kind: AttemptKind, id: Buffer) => mac(key, kind, 'link', id).subarray(0, LINK_MAC_BYTES);
 
 function issuedBy(key: Buffer, kind: AttemptKind, id: string): IssuedSecrets {
   const macOf = (use: Use) => mac(key, kind, use, idToBytes(id));

@@ -121,6 +121,7 @@ export const mutations: Mutation[] = [
   ]),
   ...rowsOf('server/signin/attempts.ts', [
     ['if (given.length !== 6) return false;\n', '', 'server/signin/attempts.test.ts'],
+    ['timingSafeEqual(linkMac(key, kind, id), given)', 'true', 'server/signin/attempts.test.ts'],
     ['update(`${kind}|${use}|`)', 'update(`${use}|`)', 'server/signin/attempts.test.ts test/api/developer.test.ts'],
     [
       'and p.active_since <= ${attempt}.expires_at',
