@@ -53,6 +53,24 @@ const verifiable = z
 
 const MAX_AGE_MESSAGE = `max_age is a whole number of seconds from 0 to ${MAX_SIGN_IN_AGE_SECONDS}`;
 
+/** What a website or an application asks of a sign-in. */
+export type Conditions = {
+  /** How many seconds ago the address may have been proven; null: at any time. */
+  maxAge: number | null;
+  /** Only a passkey signs in. */
+  passkey: boolean;
+};
+
+/**
+ * Where a sign-in leads. `url`: where the person returns to with the token. `website`: the registered domain; `audience`: the host that the
+ * token is for, where `www.` and the bare domain are one. `interaction`: the authorization request of OpenID Connect; `redirectUri`: where it
+ * ends.
+ */
+export type Destination =
+  | { to: 'website'; url: string; host: string; website: string; audience: string; conditions: Conditions }
+  | { to: 'portal'; url: string; conditions: Conditions }
+  | { to: 'application'; url: string; interaction: string; client: string; redirectUri: string; conditions: Conditions };
+
 /** What a website asks of a sign-in, besides its forward_url. */
 export const SignInConditions = z.object({
   max_age: z

@@ -76,12 +76,12 @@ export function createService(parts: Parts): Service {
   const core = createSignInCore(parts);
   const portal = createPortal(parts, core);
   const { config, database } = parts;
-  const { targets, outbox, apiKeyBearers, events } = core;
+  const { destinations, outbox, apiKeyBearers, events } = core;
   const { probes, websites, uploads, websiteEvents } = portal;
   return {
     listener: createRequestListener(parts, core, portal),
     start: async () => {
-      if (config.mode === 'local') await targets.addLocalhost(uuid());
+      if (config.mode === 'local') await destinations.addLocalhost(uuid());
       outbox.start();
       probes.start();
       apiKeyBearers.start();

@@ -29,6 +29,7 @@ import { createFormCall, SignInForms } from './sign-in-pages/forms.ts';
 import { errorPage, offerConfirmation, SignInPages, StepsReader, wantsErrorPage } from './sign-in-pages/pages.ts';
 import { AttemptSecrets, OwnAttempts } from './signin/attempts.ts';
 import { SignInCodes } from './signin/code.ts';
+import { Destinations } from './signin/destination.ts';
 import { describeLink, describePortalLink, linkListener, SignInLinks } from './signin/link.ts';
 import { OAuth } from './signin/oauth.ts';
 import { AttemptOpener } from './signin/opener.ts';
@@ -36,7 +37,6 @@ import { PortalSessions } from './signin/portal.ts';
 import { QuickLogins } from './signin/quick-login.ts';
 import { SignInRequests } from './signin/request.ts';
 import { RequestStore } from './signin/request-store.ts';
-import { Targets } from './signin/target.ts';
 import { TokenVerifier } from './signin/verify.ts';
 import { StatusStore } from './status/probes.ts';
 
@@ -68,7 +68,13 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     },
     limitFactor,
   });
-  const targets = new Targets({ publicUrl, local: config.mode === 'local', core, events });
+  const destinations = new Destinations({
+    publicUrl,
+    local: config.mode === 'local',
+    core,
+    events,
+    waiting: (uid) => openId.interactions.waiting(uid),
+  });
   const headers = dataHeaders(config.secure);
   const webApp = loadWebApp(config);
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
@@ -98,17 +104,15 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     readSteps: (request, page) => steps.read(receivedCookies(request, config.secure), page),
     headers,
   });
-  const { interactions } = openId;
-  const ownAttempts = new OwnAttempts({ core, targets, interactions, limitFactor });
-  const quickLogins = new QuickLogins({ core, targets, interactions });
+  const ownAttempts = new OwnAttempts(core, destinations, limitFactor);
+  const quickLogins = new QuickLogins(core, destinations);
   const steps = new StepsReader(ownAttempts, sessions, quickLogins);
   const passkeys = new Passkeys({
     publicUrl,
     rpId: config.passkeys.rpId,
     secretKeys,
     store: new PasskeyStore(core),
-    targets,
-    interactions,
+    destinations,
     limits,
     secrets,
     outbox,
@@ -119,11 +123,10 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     secretKeys,
     store: new VerifiedSignInStore(core),
     discovery: config.evp && new IssuerDiscovery(config),
-    targets,
-    interactions,
+    destinations,
     limits,
   });
-  const requests = new SignInRequests({ targets, interactions, store, outbox, events });
+  const requests = new SignInRequests({ destinations, store, outbox, events });
   const opener = new AttemptOpener({ core, secrets, publicUrl });
   const apiKeyBearers = new ApiKeyBearers(database);
   const applications = new Applications(database);
@@ -142,7 +145,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     inbox,
     mailer,
     outbox,
-    targets,
+    destinations,
     steps,
     ownAttempts,
     limits,
@@ -154,7 +157,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     quickLogins,
     sessions,
     portalSessions,
-    oauth: new OAuth({ core, publicUrl, requests, sessions: portalSessions, secrets, applications }),
+    oauth: new OAuth({ core, publicUrl, requests, sessions: portalSessions, secrets, applications, portal: destinations.ofUrl() }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
   };
 }
@@ -170,10 +173,10 @@ export function createSignInPages(
   invokeSettings: InvokeSettings,
 ) {
   const { publicUrl, secure, trustProxy } = config;
-  const { headers, web, steps, targets, links, secrets, applications, events, openId } = signIn;
+  const { headers, web, steps, destinations, links, secrets, applications, events, openId } = signIn;
   const linkParts = { core: database.core, secrets, applications, events, publicUrl };
   const pages = new SignInPages({
-    targets,
+    destinations,
     steps,
     describeLink: (secret) => describeLink(linkParts, secret, 'none'),
     describePortalLink: (code, cookies) => describePortalLink(linkParts, code, cookies),

@@ -4,6 +4,7 @@ import { EVP_NONCE_SECONDS } from '../../contract/limits.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
+import type { Destination } from '../../contract/signin.ts';
 import { type Browser, browserOf, PageValues, rememberAccount } from '../accounts/browser.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type Served, serve } from '../http/invoke.ts';
@@ -13,17 +14,17 @@ import { isOfGeneration } from '../permissions/generations.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, type SecretKeys } from '../secrets.ts';
 import { completeSignIns, type Issued, issueIn } from '../signin/complete.ts';
+import { columnsOf, type Destinations, requireNoPasskey, withToken } from '../signin/destination.ts';
 import { methodCode } from '../signin/methods.ts';
 import type { SignedIn } from '../signin/opener.ts';
-import { type TargetParts, type TokenTarget, tokenTargetOf } from '../signin/quick-login.ts';
-import { withToken } from '../signin/target.ts';
 import { DiscoveryFailed, type DiscoveryFailure, type IssuerDiscovery } from './discovery.ts';
 import { InvalidToken, type SplitToken, splitToken, type TokenFailure } from './token.ts';
 
 /** How long a verification may take, with everything that it waits for. The email follows. */
 const VERIFICATION_MS = 1_500;
 
-type Parts = TargetParts & {
+type Parts = {
+  destinations: Pick<Destinations, 'of'>;
   /** Null: the protocol is switched off. */
   discovery: Pick<IssuerDiscovery, 'issuerOf' | 'hasIssuer'> | null;
   publicUrl: string;
@@ -78,9 +79,10 @@ export class EmailVerification {
    * @throws Fault bad_forward_url, interaction_ended
    */
   async signIn(input: Parsed<'verifiedEmailSignIn'>, browser: Browser, cookies: Cookies): Promise<(SignedIn & { authKey: string }) | null> {
-    const target = await tokenTargetOf(this.#parts, input, 'verified_email');
+    const destination = await this.#parts.destinations.of(input);
+    requireNoPasskey(destination);
     try {
-      const signedIn = await this.#signIn(input, target, browser, cookies);
+      const signedIn = await this.#signIn(input, destination, browser, cookies);
       emailVerifications.count('verified');
       signIns.count('verified_email', 'signed_in');
       return signedIn;
@@ -92,7 +94,7 @@ export class EmailVerification {
 
   async #signIn(
     { email, token: presented }: Parsed<'verifiedEmailSignIn'>,
-    target: TokenTarget,
+    destination: Destination,
     browser: Browser,
     cookies: Cookies,
   ): Promise<SignedIn & { authKey: string }> {
@@ -104,9 +106,9 @@ export class EmailVerification {
       throw error;
     });
     const { token, key, stored } = await issueIn(browser);
-    const isFirst = await store.signIn({ nonce: digest(nonce), issuedAt, email, target, ...stored });
+    const isFirst = await store.signIn({ nonce: digest(nonce), issuedAt, email, ...columnsOf(destination), ...stored });
     if (!isFirst) throw new Refused('replayed');
-    return { email, authKey: key, redirectUrl: withToken(target.forwardUrl, token) };
+    return { email, authKey: key, redirectUrl: withToken(destination.url, token) };
   }
 
   /** Returns the nonce of a token that verifies an address, and when its page was sent. @throws Refused, InvalidToken, DiscoveryFailed */
@@ -171,13 +173,13 @@ export type VerifiedSignIn = {
   /** When the page was sent, in Unix milliseconds. */
   issuedAt: number;
   email: string;
-  target: { domain: string | null; clientId: string | null; host: string | null };
-} & Issued['stored'];
+} & ReturnType<typeof columnsOf> &
+  Issued['stored'];
 
 // The nonce is used up together with the sign-in: of several requests with one nonce, on any instance, one signs in. Nonces share the
-// table of the challenges of passkeys: both are random, hashed and kept for a day. $1 nonce, $2 address, $3 domain, $4 client_id, $5 host,
+// table of the challenges of passkeys: both are random, hashed and kept for a day. $1 nonce, $2 address, $3 domain, $4 client_id, $5 audience,
 // $6 hash of the token, $7 browser, $8 device, $9 label, $10 selector, $11 verifier, $12 time of the page: a token that was obtained before
-// a sign-out or an erasure of the address is worth nothing after it. $13 mailbox.
+// a sign-out or an erasure of the address is worth nothing after it. $13 mailbox, $14 interaction.
 const SIGN_IN = `
 with used as (
   insert into passkey_challenges (hash)
@@ -187,7 +189,14 @@ with used as (
 ),
 ${completeSignIns('used', {
   audit: { action: "'signed_in_verified_email'", domain: '$3', clientId: '$4::text' },
-  token: { hash: '$6::bytea', domain: '$3', audience: '$5::text', browser: '$7::bytea', method: methodCode('verified_email') },
+  token: {
+    hash: '$6::bytea',
+    domain: '$3',
+    audience: '$5::text',
+    interaction: '$14::bytea',
+    browser: '$7::bytea',
+    method: methodCode('verified_email'),
+  },
   remembered: { device: '$8::bytea', label: '$9::text', selector: '$10::bytea', verifier: '$11::bytea' },
 })}
 select count(*)::integer as signed_in from used`;
@@ -202,10 +211,10 @@ export class VerifiedSignInStore {
 
   /** Signs in, once for each nonce. Returns false when it was used, or the website no longer exists. */
   async signIn(signIn: VerifiedSignIn): Promise<boolean> {
-    const { nonce, issuedAt, email, target, tokenHash, browser, device, label, selector, verifier } = signIn;
-    const { domain, clientId, host } = target;
+    const { nonce, issuedAt, email, domain, clientId, audience, interaction } = signIn;
+    const { tokenHash, browser, device, label, selector, verifier } = signIn;
     const issued = [tokenHash, browser, device, label, selector, verifier, issuedAt];
-    const values = [nonce, email, domain, clientId, host, ...issued, mailboxOf(email)];
+    const values = [nonce, email, domain, clientId, audience, ...issued, mailboxOf(email), interaction];
     const { rows } = await this.#core.query<{ signed_in: number }>({ name: 'verified-sign-in', text: SIGN_IN, values });
     return rows[0].signed_in === 1;
   }

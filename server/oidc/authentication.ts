@@ -1,5 +1,5 @@
 import { rpIdOf } from '../passkeys/passkeys.ts';
-import type { SignInMethod } from '../signin/target.ts';
+import type { TokenMethod } from '../signin/methods.ts';
 
 /** The authentication context class of a sign-in by email (OpenID Connect Core §2). */
 const EMAIL_ACR = 'urn:emailauth:acr:email';
@@ -9,14 +9,15 @@ const EMAIL_ACR = 'urn:emailauth:acr:email';
  * the hardware of one device, as the authenticator says.
  */
 export const ACR = {
-  email: EMAIL_ACR,
+  link: EMAIL_ACR,
+  code: EMAIL_ACR,
   remembered: EMAIL_ACR,
-  hardware: 'phrh',
-  synced: 'phr',
+  hardware_passkey: 'phrh',
+  passkey: 'phr',
   verified_email: EMAIL_ACR,
-} as const satisfies Record<SignInMethod, string>;
+} as const satisfies Record<TokenMethod, string>;
 
-const PASSKEY_ACRS: readonly string[] = [ACR.synced, ACR.hardware];
+const PASSKEY_ACRS: readonly string[] = [ACR.passkey, ACR.hardware_passkey];
 
 /** Returns the classes that a service can provide, which without passkeys is only that of an email. */
 export const acrValuesOf = (publicUrl: string): string[] => (rpIdOf(publicUrl, null) === null ? [EMAIL_ACR] : [EMAIL_ACR, ...PASSKEY_ACRS]);
@@ -40,9 +41,10 @@ export const isPasskeyAcr = (acr: string | undefined): boolean => acr !== undefi
  * synced.
  */
 export const AMR = {
-  email: ['otp'],
+  link: ['otp'],
+  code: ['otp'],
   remembered: ['user'],
-  hardware: ['hwk', 'user'],
-  synced: ['swk', 'user'],
+  hardware_passkey: ['hwk', 'user'],
+  passkey: ['swk', 'user'],
   verified_email: ['user'],
-} as const satisfies Record<SignInMethod, readonly string[]>;
+} as const satisfies Record<TokenMethod, readonly string[]>;

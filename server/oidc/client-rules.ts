@@ -4,7 +4,7 @@ import { Fault } from '../../contract/errors.ts';
 import { hasOwnScheme, redirectUriFault } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { isRedirectOf } from '../signin/target.ts';
+import { isRedirectOf } from '../signin/destination.ts';
 import { clientKindOf, isSecretOf, newRegisteredId, OWN_METADATA, type OwnMetadata } from './clients.ts';
 import { endpointAt } from './endpoints.ts';
 

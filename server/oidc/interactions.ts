@@ -8,12 +8,13 @@ import type { AuthorizationStep, SignInPage, SignInSteps } from '../../contract/
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
+import type { Conditions, Destination } from '../../contract/signin.ts';
 import type { Database } from '../db/database.ts';
 import { queryOf } from '../http/reading.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import type { Conditions } from '../signin/methods.ts';
-import type { InteractionTargets, SignInMethod } from '../signin/target.ts';
+import type { WantedDestination } from '../signin/attempts.ts';
+import { methodOf, type TokenMethod } from '../signin/methods.ts';
 import { interactionResults } from './adapter.ts';
 import { ACR, AMR, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { clientKindOf } from './clients.ts';
@@ -47,7 +48,7 @@ export type ReadSteps = (
     base: string;
     query: Query;
     language: LanguageCode;
-    target: { kind: 'oidc'; mark: string };
+    wanted: WantedDestination;
     conditions: Conditions;
     hint: string | undefined;
     posted: Posted | undefined;
@@ -63,22 +64,18 @@ export class Interactions {
   }
 
   /** Returns an authorization request that waits for a sign-in. @throws Fault interaction_ended */
-  async waiting(uid: string): ReturnType<InteractionTargets['waiting']> {
+  async waiting(uid: string): Promise<Extract<Destination, { to: 'application' }>> {
     const found = await this.#parts.store.find('Interaction', uid);
     const { params, prompt } = (found?.payload ?? {}) as Partial<Pick<Interaction, 'params' | 'prompt'>>;
     if (!params || !prompt || prompt.name === 'consent') throw new Fault('interaction_ended');
     return {
-      clientId: String(params.client_id),
-      redirectUri: this.#redirectUriOf(params),
+      to: 'application',
       url: this.#parts.publicUrl + interactionPath(uid),
-      tokenHost: Object.fromEntries(METHODS.map((method) => [method, tokenMark(uid, method)])) as Record<SignInMethod, string>,
+      interaction: uid,
+      client: String(params.client_id),
+      redirectUri: this.#redirectUriOf(params),
       conditions: this.#conditionsOf({ params, prompt }),
     };
-  }
-
-  /** Returns what the token of an email is for. */
-  markOf(uid: string): string {
-    return tokenMark(uid, 'email');
   }
 
   /**
@@ -213,9 +210,9 @@ export class Interactions {
       email: hint ?? null,
       chooseAccount: prompt.name === 'select_account',
     };
-    const ofInteraction = { kind: 'oidc', mark: this.markOf(uid) } as const;
+    const wanted = { to: 'application', interaction: uid } as const;
     const conditions = this.#conditionsOf(interaction);
-    const page = { base: interactionPath(uid), query: queryOf(request), language, target: ofInteraction, conditions, hint, posted };
+    const page = { base: interactionPath(uid), query: queryOf(request), language, wanted, conditions, hint, posted };
     return { language, target, authorization, steps: await this.#parts.readSteps(request, page) };
   }
 }
@@ -229,20 +226,11 @@ function scopesToGrant(details: Record<string, unknown>): (IdentityScope | Resou
   return [...new Set([...missingOIDCScope, ...Object.values(missingResourceScopes).flat()])];
 }
 
-const METHODS = Object.keys(AMR) as SignInMethod[];
-
-// Only in the browser that began the sign-in, and only for the interaction it was begun for. $1 token, $2 browser, $3 marks.
+// Only in the browser that began the sign-in, and only for the interaction it was begun for. $1 token, $2 browser, $3 interaction.
 const SPEND = `
 update tokens set used_at = now()
-where hash = $1 and browser = $2 and host = any($3) and domain is null and used_at is null and expires_at > now()
-  and ${notBeingSignedOut('email')}
-returning email, host, extract(epoch from now() - coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds'))::float8 as age`;
-
-/**
- * Returns what the token of a sign-in is for, in the column of its host: an interaction, and how the person was identified. The id of
- * the interaction is a secret of its browser.
- */
-const tokenMark = (uid: string, method: SignInMethod) => `interaction ${method} ${digest(uid).toString('base64url')}`;
+where hash = $1 and browser = $2 and interaction = $3 and used_at is null and expires_at > now() and ${notBeingSignedOut('email')}
+returning email, method, extract(epoch from now() - coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds'))::float8 as age`;
 
 /** Uses up the token of a sign-in. Returns who signed in, how, and how many seconds ago the address was proven; or null. */
 async function spendToken(
@@ -250,10 +238,8 @@ async function spendToken(
   uid: string,
   token: Buffer,
   browser: Buffer,
-): Promise<{ email: string; method: SignInMethod; age: number } | null> {
-  const marks = METHODS.map((method) => tokenMark(uid, method));
-  type Row = { email: string; host: string; age: number };
-  const { rows } = await core.query<Row>({ name: 'oidc-spend-token', text: SPEND, values: [token, browser, marks] });
-  const [row] = rows;
-  return row ? { email: row.email, method: METHODS[marks.indexOf(row.host)], age: row.age } : null;
+): Promise<{ email: string; method: TokenMethod; age: number } | null> {
+  type Row = { email: string; method: string; age: number };
+  const { rows } = await core.query<Row>({ name: 'oidc-spend-token', text: SPEND, values: [token, browser, digest(uid)] });
+  return rows[0] ? { ...rows[0], method: methodOf(rows[0].method) } : null;
 }

@@ -8,7 +8,7 @@ import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
 import { type DescribedError, type DescribeError, errorHeaders } from '../http/errors.ts';
 import { requestIdOf } from '../http/request-record.ts';
-import { redirectHostOf } from '../signin/target.ts';
+import { redirectHostOf } from '../signin/destination.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { clientNameOf } from './client-names.ts';
 import { clientKindOf } from './clients.ts';

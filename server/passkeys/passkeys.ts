@@ -13,9 +13,9 @@ import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
 import { issueIn } from '../signin/complete.ts';
+import { columnsOf, type Destinations, pageOf, withCode, withToken } from '../signin/destination.ts';
+import type { TokenMethod } from '../signin/methods.ts';
 import type { AddressProven, ProvenAddress } from '../signin/opener.ts';
-import { type TargetParts, tokenTargetOf } from '../signin/quick-login.ts';
-import { withCode, withToken } from '../signin/target.ts';
 import type { KnownPasskey, PasskeyStore, StoredPasskey } from './store.ts';
 
 const PRODUCT = 'Email Auth';
@@ -23,7 +23,8 @@ const CREATE_TIMEOUT_MS = 120_000;
 /** The algorithms of authenticators (COSE): Ed25519, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];
 
-type Parts = TargetParts & {
+type Parts = {
+  destinations: Pick<Destinations, 'of'>;
   publicUrl: string;
   /** PASSKEY_RP_ID; null: the host of `publicUrl`. */
   rpId: string | null;
@@ -98,7 +99,7 @@ export class Passkeys {
       throw new Fault('bad_passkey');
     }
     const waiting = attempt === undefined ? null : await this.#waitingAttempt(attempt, passkey.email);
-    const target = waiting ? null : await tokenTargetOf(this.#parts, input, methodOf(passkey.deviceType));
+    const destination = waiting ? null : await this.#parts.destinations.of(input);
     const { token, key, stored } = await issueIn(browser);
     const email = await store.signIn({
       ...stored,
@@ -106,12 +107,13 @@ export class Passkeys {
       email: passkey.email,
       counter: newCounter,
       backedUp: credentialBackedUp,
-      target: target ?? { domain: null, clientId: null, host: null },
-      tokenHash: target && stored.tokenHash,
+      destination: destination && columnsOf(destination),
+      method: methodOf(passkey.deviceType),
+      tokenHash: destination && stored.tokenHash,
     });
     if (email === null) throw new Fault('bad_passkey');
     rememberPasskey(cookies, passkey.id);
-    if (target) return { email, authKey: key, redirectUrl: withToken(target.forwardUrl, token) };
+    if (destination) return { email, authKey: key, redirectUrl: withToken(destination.url, token) };
     return { email, authKey: null, redirectUrl: waiting as string };
   }
 
@@ -163,10 +165,12 @@ export class Passkeys {
   }
 
   /** Returns what the page needs on which a visitor adds a passkey, after an email, to sign in where nothing else is accepted. */
-  async require(cookies: Cookies, { email, forwardUrl, again, interaction }: AddressProven, device: string): Promise<RequiredPasskey> {
+  async require(cookies: Cookies, { email, destination, language }: AddressProven, device: string): Promise<RequiredPasskey> {
     const passkeys = this.#rpId === null ? null : await this.#parts.store.ofAddress(email);
     const options = passkeys && (await this.#optionsAfterProof(cookies, { email, device }, passkeys));
-    return { email, options, forwardUrl, again, interaction };
+    const { url: forwardUrl } = destination;
+    if (destination.to === 'application') return { email, options, forwardUrl, again: forwardUrl, interaction: destination.interaction };
+    return { email, options, forwardUrl, again: pageOf(destination, language) };
   }
 
   /**
@@ -214,7 +218,7 @@ export class Passkeys {
    * @throws Fault passkey_expired, bad_passkey, bad_forward_url, rate_limited
    */
   async register(
-    { credential, language, ...destination }: Parsed<'registerPasskey'>,
+    { credential, language, ...parameters }: Parsed<'registerPasskey'>,
     browser: Browser,
     cookies: Cookies,
   ): Promise<Output<'registerPasskey'>> {
@@ -228,8 +232,8 @@ export class Passkeys {
       throw new Fault('bad_passkey');
     }
     const { aaguid, credential: key, credentialDeviceType, credentialBackedUp } = created;
-    const signsIn = destination.forward_url !== undefined || destination.interaction !== undefined;
-    const target = signsIn ? await tokenTargetOf(this.#parts, destination, methodOf(credentialDeviceType)) : null;
+    const signsIn = parameters.forward_url !== undefined || parameters.interaction !== undefined;
+    const destination = signsIn ? await this.#parts.destinations.of(parameters) : null;
     const token = randomSecret();
     const [id, mailId, device] = [uuid(), uuid(), await deviceNamesOf(browser.userAgent)];
     const name = await nameOf(aaguid, browser);
@@ -249,12 +253,17 @@ export class Passkeys {
       aaguid,
       name,
       mail: { id: mailId, language, data, leaseSeconds: FIRST_LEASE_SECONDS },
-      signIn: target && { ...target, tokenHash: digest(token), browser: digest(browser.attempt) },
+      signIn: destination && {
+        ...columnsOf(destination),
+        method: methodOf(credentialDeviceType),
+        tokenHash: digest(token),
+        browser: digest(browser.attempt),
+      },
     });
     if (!added) throw new Fault('passkey_expired');
     outbox.handOver({ id: mailId, kind: 'passkey_added', recipient: email, language, data, requestId: browser.requestId });
     rememberPasskey(cookies, id);
-    return { success: true, name, ...(target && { redirectUrl: withToken(target.forwardUrl, token) }) };
+    return { success: true, name, ...(destination && { redirectUrl: withToken(destination.url, token) }) };
   }
 
   async #verifyNew({ response, ...credential }: Parsed<'registerPasskey'>['credential']) {
@@ -304,7 +313,7 @@ export function rpIdOf(publicUrl: string, set: string | null): string | null {
 }
 
 /** Returns the method of a sign-in with a passkey. */
-const methodOf = (deviceType: StoredPasskey['deviceType']) => (deviceType === 'singleDevice' ? 'hardware' : 'synced');
+const methodOf = (deviceType: StoredPasskey['deviceType']): TokenMethod => (deviceType === 'singleDevice' ? 'hardware_passkey' : 'passkey');
 
 /** Returns the first name of a passkey: its password manager or authenticator, else its browser and system. */
 async function nameOf(aaguid: string, { userAgent }: Browser): Promise<string> {

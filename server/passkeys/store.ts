@@ -7,7 +7,8 @@ import { generationOf, isOfGeneration } from '../permissions/generations.ts';
 import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { completeSignIns, type Issued } from '../signin/complete.ts';
-import { methodCode } from '../signin/methods.ts';
+import type { columnsOf } from '../signin/destination.ts';
+import { METHOD_CODES, type TokenMethod } from '../signin/methods.ts';
 
 /** A passkey as a sign-in reads it. */
 export type StoredPasskey = {
@@ -31,7 +32,9 @@ export type PasskeyUse = {
   email: string;
   counter: number;
   backedUp: boolean;
-  target: { domain: string | null; clientId: string | null; host: string | null };
+  /** Null for the login of a program. */
+  destination: TokenColumns | null;
+  method: TokenMethod;
   tokenHash: Buffer | null;
 } & Omit<Issued['stored'], 'tokenHash'>;
 
@@ -53,8 +56,10 @@ export type NewPasskey = {
   name: string;
   mail: { id: string; language: string; data: Record<string, string>; leaseSeconds: number };
   /** The token with which the visitor continues; null: no one is signed in. */
-  signIn: { tokenHash: Buffer; domain: string | null; clientId: string | null; host: string | null; browser: Buffer } | null;
+  signIn: ({ tokenHash: Buffer; browser: Buffer; method: TokenMethod } & TokenColumns) | null;
 };
+
+type TokenColumns = ReturnType<typeof columnsOf>;
 
 /** The attempt of a program that waits for its authorization code. */
 export type WaitingAttempt = { id: string; redirectUri: string; state: string };
@@ -68,8 +73,8 @@ with passkey as (
 used as (insert into passkey_challenges (hash) select $2 from passkey on conflict do nothing returning hash)
 select *, exists (select from used) as fresh from passkey`;
 
-// Of two uses with the same counter one is a clone's. $1 id, $2 counter, $3 backed up, $4 domain, $5 client_id, $6 host, $7 hash of the
-// token, $8 browser, $9 device, $10 label, $11 selector, $12 verifier, $13 mailbox.
+// Of two uses with the same counter one is a clone's. $1 id, $2 counter, $3 backed up, $4 domain, $5 client_id, $6 audience, $7 hash of the
+// token, $8 browser, $9 device, $10 label, $11 selector, $12 verifier, $13 mailbox, $14 interaction, $15 method.
 const SIGN_IN = `
 with used as (
   update passkeys set counter = $2, backed_up = $3, last_used_at = now()
@@ -80,7 +85,7 @@ with used as (
 ),
 ${completeSignIns('used', {
   audit: { action: "'signed_in_passkey'", domain: '$4', clientId: '$5::text' },
-  token: { hash: '$7::bytea', domain: '$4', audience: '$6::text', browser: '$8::bytea', method: methodCode('passkey') },
+  token: { hash: '$7::bytea', domain: '$4', audience: '$6::text', interaction: '$14::bytea', browser: '$8::bytea', method: '$15::"char"' },
   remembered: {
     device: '$9::bytea',
     label: '$10::text',
@@ -108,7 +113,8 @@ const LOCK_ADDRESS = `
 select ${notBeingSignedOut('$1::text')} as admitted from pg_advisory_xact_lock(hashtextextended('passkeys ' || $1, 0))`;
 
 // All passkeys of an address have one user handle, since an authenticator keeps one passkey for each. $1…$12: the columns, $13…$16: the
-// email, $17…$21: hash of the token, its domain, host and browser, and client_id, $22: the generation.
+// email, $17…$21: hash of the token, its domain, audience and browser, and client_id, $22: the generation,
+// $23 and $24: interaction and method of the token.
 const ADD = `
 with challenge as (insert into passkey_challenges (hash) values ($1) on conflict do nothing returning hash),
 added as (
@@ -123,7 +129,14 @@ added as (
 signed_in as (select email, null::text as mailbox from added where $17::bytea is not null),
 ${completeSignIns('signed_in', {
   audit: { action: "'signed_in_passkey'", domain: '$18', clientId: '$21::text' },
-  token: { hash: '$17::bytea', domain: '$18', audience: '$19::text', browser: '$20::bytea', method: methodCode('passkey') },
+  token: {
+    hash: '$17::bytea',
+    domain: '$18',
+    audience: '$19::text',
+    interaction: '$23::bytea',
+    browser: '$20::bytea',
+    method: '$24::"char"',
+  },
 })},
 -- PostgreSQL runs the CTEs that no other one reads from the last to the first: the row of the sign-in follows this one.
 registered as (insert into audit_log (action, email) select 'passkey_added', email from added)
@@ -150,7 +163,8 @@ export class PasskeyStore {
     email,
     counter,
     backedUp,
-    target,
+    destination,
+    method,
     tokenHash,
     browser,
     device,
@@ -158,9 +172,9 @@ export class PasskeyStore {
     selector,
     verifier,
   }: PasskeyUse): Promise<string | null> {
-    const { domain, clientId, host } = target;
+    const { domain = null, clientId = null, audience = null, interaction = null } = destination ?? {};
     const issued = [tokenHash, browser, device, label, selector, verifier];
-    const values = [id, counter, backedUp, domain, clientId, host, ...issued, mailboxOf(email)];
+    const values = [id, counter, backedUp, domain, clientId, audience, ...issued, mailboxOf(email), interaction, METHOD_CODES[method]];
     return (await this.#run<{ email: string }>('passkey-sign-in', SIGN_IN, values))[0]?.email ?? null;
   }
 
@@ -215,8 +229,8 @@ export class PasskeyStore {
       transports,
     ];
     values.push(aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds);
-    const { tokenHash = null, domain = null, host = null, browser = null, clientId = null } = signIn ?? {};
-    values.push(tokenHash, domain, host, browser, clientId, generation);
+    const { tokenHash = null, domain = null, audience = null, browser = null, clientId = null, interaction = null } = signIn ?? {};
+    values.push(tokenHash, domain, audience, browser, clientId, generation, interaction, METHOD_CODES[signIn?.method ?? 'passkey']);
     return inTransaction(this.#core, async (query) => {
       // The next statement sees the passkeys that a concurrent call has added, and the last sign-out.
       const [{ admitted }] = await query<{ admitted: boolean }>('passkey-lock', LOCK_ADDRESS, [email]);

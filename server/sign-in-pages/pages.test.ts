@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { randomSecret } from '../secrets.ts';
+import type { WantedDestination } from '../signin/attempts.ts';
 import { StepsReader } from './pages.ts';
 
 const asked: string[] = [];
@@ -16,24 +17,24 @@ async function ask(what: string): Promise<null> {
 
 /** Reads the steps of a page in a browser with these cookies. @returns what the database was asked for */
 async function statementsOf(
-  target: { kind: 'site'; forwardUrl: string; conditions: null } | { kind: 'portal' },
+  wanted: WantedDestination,
   cookies: Record<string, string>,
   conditions = { maxAge: null as number | null, passkey: false },
 ) {
   asked.length = 0;
-  const page = { base: '/auth', query: {}, language: 'en', target, conditions, hint: undefined } as const;
+  const page = { base: '/auth', query: {}, language: 'en', wanted, conditions, hint: undefined } as const;
   await reader.read({ get: (name) => cookies[name] }, page);
   return asked;
 }
 
 test('asks the database only for what the cookies of a browser may belong to', async () => {
-  const site = { kind: 'site', forwardUrl: 'https://shop.example/', conditions: null } as const;
+  const site = { to: 'website', url: 'https://shop.example/', conditions: { maxAge: null, passkey: false } } as const;
   const cookies = { attempt: randomSecret(), sid: randomSecret() };
   expect(await statementsOf(site, {})).toEqual([]);
   expect(await statementsOf(site, { sid: cookies.sid, attempt: 'forged' })).toEqual([]);
   expect(await statementsOf(site, cookies)).toEqual(['attempt']);
-  expect(await statementsOf({ kind: 'portal' }, {})).toEqual([]);
-  expect(await statementsOf({ kind: 'portal' }, cookies)).toEqual(['attempt', 'session']);
+  expect(await statementsOf({ to: 'portal' }, {})).toEqual([]);
+  expect(await statementsOf({ to: 'portal' }, cookies)).toEqual(['attempt', 'session']);
   const remembered = JSON.stringify([{ email: 'ann@mail.example', key: '', timestamp: 1 }]);
   const known = { device: randomSecret(), remembered_accounts: remembered };
   expect(await statementsOf(site, known)).toEqual([]);

@@ -5,17 +5,17 @@ import { type LanguageCode, languageCodes, languageOf } from '../../contract/lan
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
 import { readEmail } from '../../contract/rules.ts';
+import type { Conditions } from '../../contract/signin.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { DescribedError } from '../http/errors.ts';
 import { fieldsOf, type queryOf, queryTextOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import type { AttemptTarget, OwnAttempts } from '../signin/attempts.ts';
+import type { OwnAttempts, WantedDestination } from '../signin/attempts.ts';
+import { type Destinations, NO_CONDITIONS, readConditions } from '../signin/destination.ts';
 import type { LinkPage } from '../signin/link.ts';
-import { type Conditions, conditionsOf, conditionsQuery, readConditions } from '../signin/methods.ts';
 import type { QuickLogins } from '../signin/quick-login.ts';
 import { type Refusal, refusalOf } from '../signin/request.ts';
-import type { Targets } from '../signin/target.ts';
 
 /** The path of the sign-in page of websites and of the portal, and of its forms. */
 export const SIGN_IN = '/auth';
@@ -25,7 +25,7 @@ const CALLBACK = `${SIGN_IN}/callback`;
 const CALLBACKS = /^\/(?:auth\/callback|legacy-auth)\/?$/;
 
 type Parts = {
-  targets: Pick<Targets, 'ofPage' | 'portalHome'>;
+  destinations: Pick<Destinations, 'ofPage' | 'portalHome'>;
   steps: Pick<StepsReader, 'read'>;
   /** Returns the page of an emailed link, which is not used up. */
   describeLink(secret: string): Promise<LinkPage>;
@@ -47,20 +47,20 @@ export class SignInPages {
     const language = languageOf(query.language);
     if (CALLBACKS.test(path)) return this.#readCallback(query, cookies);
     const { forward_url } = query;
-    const { targets, steps } = this.#parts;
-    const toPortal = forward_url === undefined || forward_url === targets.portalHome;
+    const { destinations, steps } = this.#parts;
+    const toPortal = forward_url === undefined || forward_url === destinations.portalHome;
     const asked = readConditions(query);
-    const given = typeof asked === 'string' ? {} : asked;
+    const given = typeof asked === 'string' ? NO_CONDITIONS : asked;
     // The portal opens with every method, but a page of it may need a new proof of the address.
-    const valid = toPortal ? { max_age: given.max_age } : given;
+    const conditions = toPortal ? { ...given, passkey: false } : given;
     const [target, read] = await Promise.all([
-      targets.ofPage(forward_url, asked),
+      destinations.ofPage(forward_url, asked),
       steps.read(cookies, {
         base: SIGN_IN,
         query,
         language,
-        target: toPortal ? { kind: 'portal' } : { kind: 'site', forwardUrl: String(forward_url), conditions: conditionsQuery(valid) },
-        conditions: conditionsOf(valid),
+        wanted: toPortal ? { to: 'portal' } : { to: 'website', url: String(forward_url), conditions },
+        conditions,
         hint: query.login_hint,
         posted,
       }),
@@ -70,7 +70,7 @@ export class SignInPages {
 
   /** Returns what a page shows of the website of a forward_url. */
   targetOf(forwardUrl: string): Promise<SignInPage['target']> {
-    return this.#parts.targets.ofPage(forwardUrl, {});
+    return this.#parts.destinations.ofPage(forwardUrl, NO_CONDITIONS);
   }
 
   /** Returns the page of the emailed link that a query names, at its own path. The link is not used. */
@@ -97,7 +97,8 @@ export function offerConfirmation(page: SignInPage, cookies: Pick<Cookies, 'get'
 
 /** Returns the page that requested the email of a refusal. */
 export function pageOfRefusal({ interaction, forward_url, max_age, require, language }: Refusal): string {
-  return baseOf(interaction) + pageQuery({ forward_url, max_age, require } as PageQuery, language);
+  const query = { forward_url, max_age: max_age?.toString(), require };
+  return baseOf(interaction) + pageQuery(query as PageQuery, language);
 }
 
 /** Returns the path of the page of an authorization request; without one, of the sign-in page. */
@@ -122,7 +123,7 @@ type StepsRequest = {
   base: string;
   query: PageQuery;
   language: LanguageCode;
-  target: AttemptTarget;
+  wanted: WantedDestination;
   conditions: Conditions;
   /** The login_hint of the page. */
   hint: string | string[] | undefined;
@@ -143,11 +144,11 @@ export class StepsReader {
 
   /** The database is asked only for a browser that has begun an attempt or, for the portal, may be signed in. */
   async read(cookies: Pick<Cookies, 'get'>, page: StepsRequest): Promise<SignInSteps> {
-    const { base, query, language, target, conditions, hint, posted } = page;
+    const { base, query, language, wanted, conditions, hint, posted } = page;
     const asked = posted?.step ?? query.step;
-    const offersSession = target.kind === 'portal' && asked === undefined && conditions.maxAge === null;
+    const offersSession = wanted.to === 'portal' && asked === undefined && conditions.maxAge === null;
     const [attempt, session, oneClick] = await Promise.all([
-      this.#attemptOf(cookies, target, posted?.step === 'code' ? posted.email : undefined),
+      this.#attemptOf(cookies, wanted, posted?.step === 'code' ? posted.email : undefined),
       offersSession ? this.#sessions.signedInBy(cookies.get('sid')) : null,
       this.#oneClickOf(cookies, conditions),
     ]);
@@ -179,12 +180,12 @@ export class StepsReader {
     return this.#accounts.provenWithin(digest(device), emails, maxAge);
   }
 
-  async #attemptOf(cookies: Pick<Cookies, 'get'>, target: AttemptTarget, email: string | undefined) {
+  async #attemptOf(cookies: Pick<Cookies, 'get'>, wanted: WantedDestination, email: string | undefined) {
     const attempt = cookies.get('attempt');
     if (!isRandomSecret(attempt)) return null;
     const device = cookies.get('device');
     const browser = { attempt: digest(attempt), device: isRandomSecret(device) ? digest(device) : null };
-    return this.#attempts.newest(browser, target, readEmail(email ?? '') ?? undefined);
+    return this.#attempts.newest(browser, wanted, readEmail(email ?? '') ?? undefined);
   }
 }
 

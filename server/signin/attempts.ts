@@ -3,13 +3,13 @@ import { ATTEMPT_SECONDS, INVITATION_DAYS, MAX_CODE_TRIES, REGISTRATION_DAYS } f
 import type { AttemptStatus, OwnAttempt } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
+import type { Destination } from '../../contract/signin.ts';
 import { createAuthKey } from '../accounts/browser.ts';
 import { GUESSES, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secrets.ts';
-import { conditionsQuery } from './methods.ts';
-import type { InteractionTargets, Targets } from './target.ts';
+import { conditionsOf, type DestinationParameters, type Destinations } from './destination.ts';
 
 /**
  * What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect.
@@ -147,18 +147,18 @@ export const lifeOf = (row: string) =>
 
 /**
  * Returns a condition: whether what an attempt was sent for is still to do. A registration has to be confirmed by its linked address,
- * an invitation to be accepted; `host` contains the domain. True for attempts of other kinds.
+ * an invitation to be accepted; `audience` contains the domain. True for attempts of other kinds.
  * @param attempt alias of the row
  */
 export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('registration', 'invitation') or (
       select coalesce(w.moved_at, w.created_at) <= ${attempt}.expires_at - ${lifeOf(attempt)}
         and case ${attempt}.kind when 'registration' then w.email = ${attempt}.email and w.claimed_at is null
           else exists (select from website_members m where m.website_id = w.id and m.email = ${attempt}.email and m.joined_at is null) end
-      from websites w where w.domain = ${attempt}.host) is true)`;
+      from websites w where w.domain = ${attempt}.audience) is true)`;
 
 /**
  * Returns a condition: whether an attempt has ended because another one of the same browser, address and target was used while it
- * was open. The target is what the token is for: two hosts of one website are two. It is evaluated when it matters instead of being
+ * was open. Two hosts of one website are two targets. It is evaluated when it matters instead of being
  * written, so that no statement waits for the rows of two attempts.
  * @param attempt alias of the row
  * @param seconds life of an attempt, as SQL
@@ -166,7 +166,8 @@ export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('regi
 export const endedBySibling = (attempt: string, seconds: string) => `exists (
       select from sign_in_attempts sibling
       where sibling.browser = ${attempt}.browser and sibling.id <> ${attempt}.id and sibling.kind = ${attempt}.kind
-        and sibling.email = ${attempt}.email and sibling.host is not distinct from ${attempt}.host
+        and sibling.email = ${attempt}.email and sibling.audience is not distinct from ${attempt}.audience
+        and sibling.destination->'interaction' is not distinct from ${attempt}.destination->'interaction'
         and sibling.client_id is not distinct from ${attempt}.client_id
         and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
 
@@ -196,11 +197,11 @@ export const clientActive = (attempt: string) =>
 export const sameRegistration = (domain: string, issuedAt: string) =>
   `(select coalesce(w.moved_at, w.created_at) from websites w where w.domain = ${domain}) <= ${issuedAt}`;
 
-/** What an attempt signs in to: a forward_url of a website with its conditions, the portal, or an authorization request by the mark of its token. */
-export type AttemptTarget =
-  | { kind: 'site'; forwardUrl: string; conditions: string | null }
-  | { kind: 'portal' }
-  | { kind: 'oidc'; mark: string };
+/** Which attempts of a browser are meant: those whose destination contains this. */
+export type WantedDestination =
+  | Pick<Extract<Destination, { to: 'website' }>, 'to' | 'url' | 'conditions'>
+  | Pick<Extract<Destination, { to: 'portal' }>, 'to'>
+  | Pick<Extract<Destination, { to: 'application' }>, 'to' | 'interaction'>;
 
 /** The hashed cookies of a browser; `device` is null when it has none. */
 type OwnBrowser = { attempt: Buffer; device: Buffer | null };
@@ -242,63 +243,50 @@ const statusOf = (guesses: string) => `case
 const NEWEST_STATUS = `
 select ${statusOf('$4')} as status from sign_in_attempts a where browser = $1 and email = $3 order by id desc limit 1`;
 
-/** Whether an attempt is for the target: $3 its forward_url with the conditions $6, or $4 its mark, or neither for the portal. */
-const forTarget = (attempt: string) => `case
-    when $3::text is not null then ${attempt}.kind = 'site' and ${attempt}.forward_url = $3 and ${attempt}.conditions is not distinct from $6::text
-    when $4::text is not null then ${attempt}.kind = 'oidc' and ${attempt}.host = $4
-    else ${attempt}.kind = 'portal' or ${attempt}.kind = 'app' and ${attempt}.client_id = '${WEB_CLIENT_ID}' end`;
-
-const NEWEST_FOR_TARGET = `
-select a.email, a.state, ${statusOf('$7')} as status, greatest(0, ceil(extract(epoch from a.expires_at - now())))::integer as "secondsLeft",
+const NEWEST_FOR_DESTINATION = `
+select a.email, a.state, ${statusOf('$4')} as status, greatest(0, ceil(extract(epoch from a.expires_at - now())))::integer as "secondsLeft",
   (select count(*) from sign_in_attempts o
-    where o.browser = a.browser and o.email = a.email and o.expires_at > now() and ${forTarget('o')})::integer as "emailCount"
+    where o.browser = a.browser and o.email = a.email and o.expires_at > now() and o.destination @> $3)::integer as "emailCount"
 from sign_in_attempts a
-where a.browser = $1 and ${forTarget('a')} and ($5::text is null or a.email = $5)
+where a.browser = $1 and a.destination @> $3::jsonb and ($5::text is null or a.email = $5)
 order by a.id desc limit 1`;
-
-type OwnAttemptsParts = {
-  core: Database['core'];
-  targets: Pick<Targets, 'portalHome'>;
-  interactions: Pick<InteractionTargets, 'markOf'>;
-  /** Multiplies the limit of wrong codes for a mailbox. */
-  limitFactor: number;
-};
 
 /** The attempts of a browser, as it may see them itself. */
 export class OwnAttempts {
-  readonly #parts: OwnAttemptsParts;
+  readonly #core: Database['core'];
+  readonly #portalHome: string;
   readonly #guesses: number;
 
-  constructor(parts: OwnAttemptsParts) {
-    this.#parts = parts;
-    this.#guesses = GUESSES.points * parts.limitFactor;
+  /**
+   * @param destinations.portalHome the forward_url of the portal
+   * @param limitFactor multiplies the limit of wrong codes for a mailbox
+   */
+  constructor(core: Database['core'], { portalHome }: Pick<Destinations, 'portalHome'>, limitFactor: number) {
+    this.#core = core;
+    this.#portalHome = portalHome;
+    this.#guesses = GUESSES.points * limitFactor;
   }
 
   /** Returns the status of a browser's newest attempt for an address, and for a destination if one is given; `expired` when there is none. */
-  async status(browser: OwnBrowser, { email, ...destination }: Parsed<'attempt'>): Promise<AttemptStatus> {
-    const target = this.#targetOf(destination);
-    if (target) return (await this.newest(browser, target, email))?.status ?? 'expired';
+  async status(browser: OwnBrowser, { email, ...parameters }: Parsed<'attempt'>): Promise<AttemptStatus> {
+    const wanted = this.#wantedBy(parameters);
+    if (wanted) return (await this.newest(browser, wanted, email))?.status ?? 'expired';
     const { attempt, device } = browser;
     const values = [attempt, device, email, this.#guesses];
-    const { rows } = await this.#parts.core.query<{ status: AttemptStatus }>({ name: 'signin-status', text: NEWEST_STATUS, values });
+    const { rows } = await this.#core.query<{ status: AttemptStatus }>({ name: 'signin-status', text: NEWEST_STATUS, values });
     return rows[0]?.status ?? 'expired';
   }
 
-  /** Returns a browser's newest attempt for a target, or null. @param email only for this address */
-  async newest({ attempt, device }: OwnBrowser, target: AttemptTarget, email?: string): Promise<OwnAttempt | null> {
-    const forwardUrl = target.kind === 'site' ? target.forwardUrl : null;
-    const mark = target.kind === 'oidc' ? target.mark : null;
-    const conditions = target.kind === 'site' ? target.conditions : null;
-    const values = [attempt, device, forwardUrl, mark, email ?? null, conditions, this.#guesses];
-    const { rows } = await this.#parts.core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_TARGET, values });
+  /** Returns a browser's newest attempt for a destination, or null. @param email only for this address */
+  async newest({ attempt, device }: OwnBrowser, wanted: WantedDestination, email?: string): Promise<OwnAttempt | null> {
+    const values = [attempt, device, wanted, this.#guesses, email ?? null];
+    const { rows } = await this.#core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_DESTINATION, values });
     return rows[0] ?? null;
   }
 
-  #targetOf({ forward_url, interaction, ...asked }: Omit<Parsed<'attempt'>, 'email'>): AttemptTarget | null {
-    const { targets, interactions } = this.#parts;
-    if (interaction !== undefined) return { kind: 'oidc', mark: interactions.markOf(interaction) };
+  #wantedBy({ interaction, forward_url, ...asked }: DestinationParameters): WantedDestination | null {
+    if (interaction !== undefined) return { to: 'application', interaction };
     if (forward_url === undefined) return null;
-    if (forward_url === targets.portalHome) return { kind: 'portal' };
-    return { kind: 'site', forwardUrl: forward_url, conditions: conditionsQuery(asked) };
+    return forward_url === this.#portalHome ? { to: 'portal' } : { to: 'website', url: forward_url, conditions: conditionsOf(asked) };
   }
 }

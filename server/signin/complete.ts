@@ -17,7 +17,7 @@ export type Completion = {
   /** The audit row. `seconds`: from the request to the opening. */
   audit: Expressions<'action'> & Partial<Expressions<'domain' | 'clientId' | 'seconds'>>;
   /** The token of a sign-in to a website, to an authorization request or to the portal. None is issued where the hash is null. */
-  token?: Expressions<'hash' | 'domain' | 'audience' | 'browser' | 'method'> & Partial<Expressions<'provenAt'>>;
+  token?: Expressions<'hash' | 'domain' | 'audience' | 'interaction' | 'browser' | 'method'> & Partial<Expressions<'provenAt'>>;
   /** The session of a developer, or the token of an application, which has a clientId and no device. */
   session?: Expressions<'userId' | 'hash'> & Partial<Expressions<'device' | 'label' | 'clientId'>> & { seconds: number };
   /** The key of the account on the device. None is written where the selector is null. */
@@ -43,10 +43,10 @@ export function completeSignIns(proof: string, { audit, token, session, remember
 }
 
 function issueTokens(proof: string, token: NonNullable<Completion['token']>): string {
-  const { hash, domain, audience, browser, method, provenAt = 'null::timestamptz' } = token;
+  const { hash, domain, audience, interaction, browser, method, provenAt = 'null::timestamptz' } = token;
   return `issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at, method, proven_at)
-  select ${hash}, ${domain}, ${audience}, email, ${browser}, now() + interval '${TOKEN_SECONDS} seconds', ${method}, ${provenAt}
+  insert into tokens (hash, domain, audience, interaction, email, browser, expires_at, method, proven_at)
+  select ${hash}, ${domain}, ${audience}, ${interaction}, email, ${browser}, now() + interval '${TOKEN_SECONDS} seconds', ${method}, ${provenAt}
   from ${proof} where ${hash} is not null
 )`;
 }

@@ -6,6 +6,7 @@ import type { SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf, maskEmail } from '../../contract/rules.ts';
+import type { Destination } from '../../contract/signin.ts';
 import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
@@ -26,9 +27,8 @@ import {
   stillAwaited,
 } from './attempts.ts';
 import { knowDevice } from './complete.ts';
-import { signInPath } from './methods.ts';
+import { isRedirectOf, pageOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './destination.ts';
 import type { AddressProven, AttemptOpener, PasskeyOffers, SignedIn } from './opener.ts';
-import { isRedirectOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './target.ts';
 
 const COUNT_ADDRESS_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1
@@ -175,8 +175,7 @@ type LinkState = {
   domain: string | null;
   clientId: string | null;
   redirectUri: string | null;
-  forwardUrl: string | null;
-  conditions: string | null;
+  destination: Destination | null;
   state: string | null;
   /** What is shown of the website. */
   website: ShownWebsite | null;
@@ -196,7 +195,7 @@ const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.
     or a.kind = 'app' and not ${clientActive('a')})`;
 
 const LINK_STATE = `
-select kind, email, browser, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", conditions, state,
+select kind, email, browser, language, domain, client_id as "clientId", redirect_uri as "redirectUri", destination, state,
   (select row_to_json(shown) from (select ${SHOWN_WEBSITE} from websites w where w.domain = a.domain) shown) as website,
   exists (select from websites w where w.domain = a.domain) as registered, ${WITHDRAWN} as withdrawn,
   consumed_at > now() - interval '${REPEAT_SECONDS} seconds' as recent,
@@ -281,14 +280,13 @@ async function linkState(core: Database['core'], id: string): Promise<LinkState 
   return (await core.query<LinkState>({ name: 'signin-link-state', text: LINK_STATE, values: [id] })).rows[0] ?? null;
 }
 
-function targetOf({ domain, forwardUrl, website }: LinkState): LinkPage['target'] {
-  if (!domain || !forwardUrl) return { kind: 'portal' };
-  return siteTarget(new URL(forwardUrl).hostname, website);
+function targetOf({ destination, website }: LinkState): LinkPage['target'] {
+  return destination?.to === 'website' ? siteTarget(destination.host, website) : { kind: 'portal' };
 }
 
 /** The page of a link in a browser that it has signed in, or of the link of a program: with the way on, if there is one. */
 function describeSignedIn(found: LinkState): LinkPage {
-  const { kind, clientId, redirectUri, forwardUrl, domain, language } = found;
+  const { kind, clientId, redirectUri, destination, language } = found;
   if (kind === 'oidc') {
     const { origin } = new URL(redirectUri ?? '');
     const isWeb = /^https?:/.test(origin);
@@ -298,14 +296,14 @@ function describeSignedIn(found: LinkState): LinkPage {
       link: { state: 'signed_in', again: isWeb ? origin : null },
     };
   }
-  const again = clientId === CLI_CLIENT_ID ? null : domain && forwardUrl ? new URL(forwardUrl).origin : PORTAL_HOME;
+  const again = clientId === CLI_CLIENT_ID ? null : destination?.to === 'website' ? new URL(destination.url).origin : PORTAL_HOME;
   return { language, target: targetOf(found), link: { state: 'signed_in', again } };
 }
 
 /** Returns the sign-in page for the same target, or the website itself when it is not registered any more. */
-function beginAgain({ domain, forwardUrl, conditions, registered, language }: LinkState): string {
-  if (!domain || !forwardUrl) return `/auth?${new URLSearchParams({ language })}`;
-  return registered ? signInPath(forwardUrl, conditions, language) : new URL(forwardUrl).origin;
+function beginAgain({ destination, registered, language }: LinkState): string {
+  if (destination?.to !== 'website') return `/auth?${new URLSearchParams({ language })}`;
+  return registered ? pageOf(destination, language) : new URL(destination.url).origin;
 }
 
 /** The page of an application's link asks for the address, as long as its redirect URI may be used. It does not contain the code. */
@@ -321,8 +319,8 @@ async function describeApplicationLink({ applications }: PageParts, found: LinkS
 }
 
 /** The page of a link that was opened in another browser than the one in which the authorization request waits, or that has ended. */
-function describeInteractionLink({ redirectUri, forwardUrl, status, language, email }: LinkState): LinkPage {
+function describeInteractionLink({ redirectUri, destination, status, language, email }: LinkState): LinkPage {
   const target = siteTarget(redirectHostOf(redirectUri ?? ''), null);
-  if (status !== 'open') return { language, target, link: { state: status, again: forwardUrl ?? '/auth' } };
+  if (status !== 'open') return { language, target, link: { state: status, again: destination?.url ?? '/auth' } };
   return { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
 }

@@ -3,6 +3,7 @@ import { Fault } from '../../contract/errors.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import type { Destination } from '../../contract/signin.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
 import { deviceIdOf } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
@@ -11,10 +12,10 @@ import { raiseGenerations } from '../permissions/generations.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { type AttemptSecrets, applicationActive, endedBySibling, idToHandle } from './attempts.ts';
 import { completeSignIns } from './complete.ts';
+import { isRedirectOf, type OAuthClient, withCode } from './destination.ts';
 import type { PortalSessions } from './portal.ts';
 import { newAttempt, type SignInRequests } from './request.ts';
 import type { NewAttempt } from './request-store.ts';
-import { isRedirectOf, type OAuthClient, withCode } from './target.ts';
 
 /** Life of an application's token, in seconds. */
 const APPLICATION_TOKEN_SECONDS = 3600;
@@ -90,6 +91,8 @@ type Parts = {
   sessions: Pick<PortalSessions, 'open'>;
   secrets: AttemptSecrets;
   applications: Pick<Applications, 'redirectUrisOf'>;
+  /** The destination of the portal's page. */
+  portal: Destination;
 };
 
 /** OAuth 2.0 authorization code with PKCE (RFC 6749, RFC 7636), for the portal, the command line and developers' applications. */
@@ -113,6 +116,7 @@ export class OAuth {
     await this.#parts.requests.begin({
       ...attempt,
       kind: 'app',
+      destination: client.kind === 'web' ? this.#parts.portal : null,
       clientId: client.id,
       redirectUri: request.redirect_uri,
       challenge: request.code_challenge,

@@ -1,5 +1,6 @@
 import { ATTEMPT_SECONDS, REPEAT_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
+import type { Destination } from '../../contract/signin.ts';
 import type { Browser } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
@@ -15,8 +16,8 @@ import {
   stillAwaited,
 } from './attempts.ts';
 import { completeSignIns, issueIn } from './complete.ts';
-import { methodCode, needsPasskey, signInPath } from './methods.ts';
-import { withToken } from './target.ts';
+import { needsPasskey, withToken } from './destination.ts';
+import { methodCode } from './methods.ts';
 
 /**
  * A visitor who signed in: what the page may remember, and where it goes. `authKey`: null where the browser has it already; after the
@@ -24,11 +25,8 @@ import { withToken } from './target.ts';
  */
 export type SignedIn = { email: string; authKey: string | null; redirectUrl: string };
 
-/**
- * A visitor who proved the address to a website or an application that accepts only a passkey. `again`: the sign-in page; `interaction`:
- * the authorization request of the application.
- */
-export type AddressProven = { email: string; authKey: string; redirectUrl: null; forwardUrl: string; again: string; interaction?: string };
+/** A visitor who proved the address to a website or an application that accepts only a passkey. */
+export type AddressProven = { email: string; authKey: string; redirectUrl: null; destination: Destination; language: string };
 
 /** An address that was just proven. `device`: the device cookie of the browser. */
 export type ProvenAddress = { email: string; device: string };
@@ -55,10 +53,8 @@ type Opening = OpenedBy & {
 type Opened = {
   email: string;
   language: string;
-  forwardUrl: string;
-  conditions: string | null;
+  destination: Destination;
   passkeyFirst: boolean;
-  ofApplication: boolean;
 };
 
 /** How long a batch waits for more openings under load. */
@@ -87,7 +83,7 @@ consumed as (
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $10)')})
     and not ${endedBySibling('a', '$10')}
     and ${stillAwaited('a')}
-  returning g.n, a.id, a.kind, a.email, coalesce(a.mailbox, a.email) as mailbox, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at, a.language, a.conditions, ${needsPasskey('a.conditions')} as passkey_first,
+  returning g.n, a.id, a.kind, a.email, coalesce(a.mailbox, a.email) as mailbox, a.domain, a.client_id, a.audience, a.destination, a.browser, a.expires_at, a.language, ${needsPasskey('a.destination')} as passkey_first,
     g.token, g.device, g.selector, g.verifier, g.label, g.by_code,
     case when a.kind not in ('registration', 'invitation') then greatest(0, floor($10 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
@@ -101,13 +97,14 @@ ${completeSignIns('consumed', {
   token: {
     hash: 'case when not passkey_first then token end',
     domain: 'domain',
-    audience: "case when kind in ('site', 'oidc') then host end",
+    audience: "case when kind = 'site' then audience end",
+    interaction: "sha256(convert_to(destination->>'interaction', 'UTF8'))",
     browser: "case when kind <> 'site' then browser end",
     method: `case when by_code then ${methodCode('code')} else ${methodCode('link')} end`,
   },
   remembered: { device: 'device', label: 'label', selector: 'selector', verifier: 'verifier' },
 })}
-select n::integer, kind = 'oidc' as "ofApplication", email, language, forward_url as "forwardUrl", conditions, passkey_first as "passkeyFirst" from consumed`;
+select n::integer, email, language, destination, passkey_first as "passkeyFirst" from consumed`;
 
 /**
  * Returns an attempt that this browser has opened: the account that the opening remembered is still signed in on its device. $1 attempt,
@@ -115,8 +112,7 @@ select n::integer, kind = 'oidc' as "ofApplication", email, language, forward_ur
  * given again; `used`: whether the token was verified, null when there is none.
  */
 const OPENED_HERE = `
-select a.email, a.language, a.forward_url as "forwardUrl", a.conditions, ${needsPasskey('a.conditions')} as "passkeyFirst",
-  a.kind = 'oidc' as "ofApplication", k.selector, a.consumed_at > now() - interval '${REPEAT_SECONDS} seconds' as "isRecent",
+select a.email, a.language, a.destination, ${needsPasskey('a.destination')} as "passkeyFirst", k.selector, a.consumed_at > now() - interval '${REPEAT_SECONDS} seconds' as "isRecent",
   t.used_at is not null as used, t.hash is not null as "hasToken"
 from sign_in_attempts a
 join remembered_keys k on k.device = $2 and k.email = a.email and k.selector = any($3) and k.verifier <> ''
@@ -170,13 +166,11 @@ export class AttemptOpener {
 }
 
 function resultOf(
-  { email, language, forwardUrl, conditions, passkeyFirst, ofApplication }: Opened,
+  { email, language, destination, passkeyFirst }: Opened,
   { token, authKey: { key } }: IssuedSecrets,
 ): SignedIn | AddressProven {
-  if (!passkeyFirst) return { email, authKey: key, redirectUrl: withToken(forwardUrl, token) };
-  const proven = { email, authKey: key, redirectUrl: null, forwardUrl };
-  if (ofApplication) return { ...proven, again: forwardUrl, interaction: new URL(forwardUrl).pathname.split('/').pop() };
-  return { ...proven, again: signInPath(forwardUrl, conditions, language) };
+  if (passkeyFirst) return { email, authKey: key, redirectUrl: null, destination, language };
+  return { email, authKey: key, redirectUrl: withToken(destination.url, token) };
 }
 
 // Statements of several processes lock their rows in one order, so that they never deadlock. OPEN also needs this order.

@@ -46,12 +46,12 @@ select email from person`;
 
 const PORTAL_TOKEN = `
   update tokens set used_at = now()
-  where hash = $8 and domain is null and host is null and used_at is null and expires_at > now() and ($10 or browser = $9)
+  where hash = $8 and domain is null and interaction is null and used_at is null and expires_at > now() and ($10 or browser = $9)
     and ${notBeingSignedOut('email')}
   returning email, null::text as mailbox, coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds') as proven_at`;
 
 const FIND_PORTAL_TOKEN =
-  'select email from tokens where hash = $1 and domain is null and host is null and used_at is null and expires_at > now()';
+  'select email from tokens where hash = $1 and domain is null and interaction is null and used_at is null and expires_at > now()';
 
 /**
  * Opens the sessions of developers. A browser has at most one: signing in and logging out lock its device, so that each sees the session

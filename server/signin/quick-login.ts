@@ -1,8 +1,6 @@
-import type { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
-import type { SignInDestination } from '../../contract/signin.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
@@ -10,9 +8,9 @@ import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { completeSignIns } from './complete.ts';
-import { type Conditions, conditionsOf, methodCode } from './methods.ts';
+import { columnsOf, type Destinations, requireNoPasskey, withToken } from './destination.ts';
+import { methodCode } from './methods.ts';
 import type { SignedIn } from './opener.ts';
-import { type InteractionTargets, type SignInMethod, type Targets, withToken } from './target.ts';
 
 const IS_ALIVE = isRememberedKeyAlive('remembered_keys');
 
@@ -20,8 +18,8 @@ const IS_ALIVE = isRememberedKeyAlive('remembered_keys');
 const isProvenWithin = (key: string, seconds: string) => `${provenAtOf(key)} > now() - make_interval(secs => ${seconds})`;
 
 // The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
-// $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token, $10 client_id,
-// $11 seconds since the proof of the address at most, $12 mailbox.
+// $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 audience, $10 client_id,
+// $11 seconds since the proof of the address at most, $12 mailbox, $13 interaction.
 const QUICK_LOGIN = `
 with used as (
   update remembered_keys set used_at = now(),
@@ -41,6 +39,7 @@ ${completeSignIns('used', {
     hash: '$7::bytea',
     domain: '$6',
     audience: '$9::text',
+    interaction: '$13::bytea',
     browser: '$8::bytea',
     method: methodCode('remembered'),
     provenAt: 'proven_at',
@@ -75,51 +74,14 @@ ${raiseGenerations('ended')}`;
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };
 
-/** What the token of a sign-in without an email is for, and where the visitor goes with it. */
-export type TokenTarget = {
-  domain: string | null;
-  clientId: string | null;
-  host: string | null;
-  forwardUrl: string;
-  maxAge: number | null;
-};
-
-/** What a sign-in may lead to. */
-export type TargetParts = { targets: Pick<Targets, 'of'>; interactions: InteractionTargets };
-
-/**
- * Returns what the token of a sign-in without an email is for.
- * @throws Fault bad_forward_url, interaction_ended, and passkey_required for another method where only a passkey signs in
- */
-export async function tokenTargetOf(
-  { targets, interactions }: TargetParts,
-  { forward_url, interaction, ...asked }: z.output<typeof SignInDestination>,
-  method: Exclude<SignInMethod, 'email'>,
-): Promise<TokenTarget> {
-  if (interaction !== undefined) {
-    const { clientId, url, tokenHost, conditions } = await interactions.waiting(interaction);
-    return { domain: null, clientId, host: tokenHost[method], forwardUrl: url, maxAge: maxAgeOf(conditions, method) };
-  }
-  const target = targets.of(forward_url);
-  const maxAge = maxAgeOf(conditionsOf(asked), method);
-  if (target.kind === 'portal') return { domain: null, clientId: null, host: null, forwardUrl: target.forwardUrl, maxAge };
-  return { domain: target.domain, clientId: null, host: target.audience, forwardUrl: target.forwardUrl, maxAge };
-}
-
-/** @throws Fault passkey_required */
-function maxAgeOf({ maxAge, passkey }: Conditions, method: SignInMethod): number | null {
-  if (passkey && method !== 'hardware' && method !== 'synced') throw new Fault('passkey_required');
-  return maxAge;
-}
-
 /** Sign-ins with a remembered account, by its key and without an email. */
 export class QuickLogins {
   readonly #core: Database['core'];
-  readonly #parts: TargetParts;
+  readonly #destinations: Pick<Destinations, 'of'>;
 
-  constructor({ core, ...parts }: { core: Database['core'] } & TargetParts) {
+  constructor(core: Database['core'], destinations: Pick<Destinations, 'of'>) {
     this.#core = core;
-    this.#parts = parts;
+    this.#destinations = destinations;
   }
 
   /**
@@ -127,8 +89,11 @@ export class QuickLogins {
    * @returns `authKey` is null when another tab just got the next key
    * @throws Fault bad_key, sign_in_too_old, passkey_required, bad_forward_url, interaction_ended
    */
-  async login({ email, key, ...destination }: Parsed<'validateKey'>, browser: Browser): Promise<SignedIn> {
-    const target = await tokenTargetOf(this.#parts, destination, 'remembered');
+  async login({ email, key, ...parameters }: Parsed<'validateKey'>, browser: Browser): Promise<SignedIn> {
+    const destination = await this.#destinations.of(parameters);
+    requireNoPasskey(destination);
+    const { maxAge } = destination.conditions;
+    const { domain, audience, interaction, clientId } = columnsOf(destination);
     const parts = readAuthKey(key);
     if (!parts) throw new Fault('bad_key');
     const { selector, verifier } = parts;
@@ -141,22 +106,23 @@ export class QuickLogins {
       digest(nextSecret),
       device,
       email,
-      target.domain,
+      domain,
       digest(token),
       digest(browser.attempt),
-      target.host,
-      target.clientId,
-      target.maxAge,
+      audience,
+      clientId,
+      maxAge,
       mailboxOf(email),
+      interaction,
     ]);
     if (!used) {
-      const isTooOld = target.maxAge !== null && (await this.#run('signin-key-age', IS_TOO_OLD, [selector, device, email, verifier]));
+      const isTooOld = maxAge !== null && (await this.#run('signin-key-age', IS_TOO_OLD, [selector, device, email, verifier]));
       if (isTooOld) throw new Fault('sign_in_too_old');
       await this.#run('signin-key-reuse', END_REUSED_KEY, [selector, device, verifier]);
       throw new Fault('bad_key');
     }
     const authKey = used.replaced ? null : used.rotated ? authKeyOf(selector, nextSecret) : key;
-    return { email, authKey, redirectUrl: withToken(target.forwardUrl, token) };
+    return { email, authKey, redirectUrl: withToken(destination.url, token) };
   }
 
   /** Returns those of some addresses that a device remembers and that were proven on it within `maxAge` seconds. */

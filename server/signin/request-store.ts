@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { MAIL_BLOCK_FACTOR, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
+import type { Destination } from '../../contract/signin.ts';
 import { GUESSES, isGuessed } from '../accounts/guesses.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
@@ -25,17 +26,16 @@ export type NewAttempt = {
   requestId?: string;
   /** Names the browser and system in the email; it is not stored. */
   userAgent: string;
+  /** Where it leads; null for a program or application with PKCE. */
+  destination: Destination | null;
   /** Registered domain; null for the portal and for OAuth clients. */
   domain: string | null;
-  /** The host that the token will be for; for a registration or invitation, the domain. */
-  host: string | null;
-  forwardUrl: string | null;
+  /** The host that the token will be for; of a registration or invitation, the domain that it is about. */
+  audience: string | null;
   clientId: string | null;
   redirectUri: string | null;
   challenge: string | null;
   state: string | null;
-  /** What the website asks of the sign-in, as the parameters of the sign-in page. */
-  conditions: string | null;
   mailKind: string;
   mailData: Record<string, string>;
 };
@@ -212,16 +212,16 @@ begin
   with sent as materialized (
     select g.*, now() + ${lifeOf('g')} as expires_at
     from rows from (jsonb_to_recordset(requests) as (id uuid, kind text, email text, mailbox text, language text, browser text, domain text,
-      host text, forward_url text, client_id text, redirect_uri text, challenge text, state text, conditions text, mail_kind text, mail_data jsonb))
-      with ordinality as g (id, kind, email, mailbox, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state,
-        conditions, mail_kind, mail_data, n)
+      audience text, destination jsonb, client_id text, redirect_uri text, challenge text, state text, mail_kind text, mail_data jsonb))
+      with ordinality as g (id, kind, email, mailbox, language, browser, domain, audience, destination, client_id, redirect_uri, challenge,
+        state, mail_kind, mail_data, n)
     where statuses[g.n] is null
   ),
   attempts as (
-    insert into sign_in_attempts (id, kind, email, mailbox, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge,
-      state, conditions, expires_at)
-    select s.id, s.kind, s.email, nullif(s.mailbox, s.email), s.language, decode(s.browser, 'hex'), s.domain, s.host, s.forward_url, s.client_id,
-      s.redirect_uri, s.challenge, s.state, s.conditions, s.expires_at
+    insert into sign_in_attempts (id, kind, email, mailbox, language, browser, domain, audience, destination, client_id, redirect_uri,
+      challenge, state, expires_at)
+    select s.id, s.kind, s.email, nullif(s.mailbox, s.email), s.language, decode(s.browser, 'hex'), s.domain, s.audience, s.destination,
+      s.client_id, s.redirect_uri, s.challenge, s.state, s.expires_at
     from sent s order by s.id
   ),
   pending as (
@@ -328,26 +328,15 @@ export class RequestStore {
 }
 
 /** Returns a request as the function reads it: the names of columns, and bytes in hex. */
-function toRow({ browser, device, clientAddress, forwardUrl, clientId, redirectUri, mailKind, mailData, ...attempt }: NewAttempt) {
-  const { id, kind, email, mailbox, language, block, domain, host, challenge, state, conditions } = attempt;
+function toRow(attempt: NewAttempt) {
+  const { browser, device, clientAddress, clientId, redirectUri, mailKind, mailData, requestId, userAgent, ...row } = attempt;
   return {
-    id,
-    kind,
-    email,
-    mailbox,
-    language,
+    ...row,
     browser: browser.toString('hex'),
     device: device?.toString('hex'),
     address: clientAddress,
-    block,
-    domain,
-    host,
-    forward_url: forwardUrl,
     client_id: clientId,
     redirect_uri: redirectUri,
-    challenge,
-    state,
-    conditions,
     mail_kind: mailKind,
     mail_data: mailData,
   };

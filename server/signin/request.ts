@@ -1,9 +1,10 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
-import { type LanguageCode, languageOf } from '../../contract/languages.ts';
+import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
-import { mailboxOf, normalEmail } from '../../contract/rules.ts';
+import { mailboxOf } from '../../contract/rules.ts';
+import { type Destination, Email, LanguageChoice, SignInDestination } from '../../contract/signin.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import { type Browser, deviceNamesOf } from '../accounts/browser.ts';
 import type { Query } from '../db/database.ts';
@@ -15,9 +16,8 @@ import type { Outbox } from '../mail/outbox.ts';
 import { emailRequests } from '../metrics/metrics.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { displayDomainOf } from '../websites/domains.ts';
-import { conditionsQuery, PASSKEY_ONLY } from './methods.ts';
+import { columnsOf, type DestinationParameters, type Destinations, redirectHostOf } from './destination.ts';
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
-import { type InteractionTargets, redirectHostOf, type Targets } from './target.ts';
 
 const LIMIT_MESSAGES: Record<Limit, string> = {
   address:
@@ -30,8 +30,7 @@ const LIMIT_MESSAGES: Record<Limit, string> = {
 const EVENT_REASONS: Record<Limit, string> = { address: 'network', pair: 'pair', mailbox: 'mailbox' };
 
 type Parts = {
-  targets: Targets;
-  interactions: InteractionTargets;
+  destinations: Destinations;
   store: RequestStore;
   outbox: Pick<Outbox, 'handOver'>;
   events: Pick<EventRecorder, 'record'>;
@@ -48,44 +47,13 @@ export class SignInRequests {
   }
 
   /**
-   * Sends a visitor an email with a link and a code that lead to `forward_url`.
+   * Sends a person an email with a link and a code that lead to a destination.
    * @throws Fault bad_forward_url, interaction_ended, domain_not_registered, rate_limited, site_recipients_used_up
    */
-  async start(
-    { email, forward_url, interaction, language, ...asked }: Parsed<'domainAuth'>,
-    browser: Browser,
-  ): Promise<{ sent: true; expiresIn: number }> {
-    if (interaction !== undefined) return this.#startInteraction(interaction, newAttempt(email, language, browser));
-    const target = this.#parts.targets.of(forward_url);
-    const attempt = { ...newAttempt(email, language, browser), forwardUrl: target.forwardUrl };
-    if (target.kind === 'portal') await this.begin({ ...attempt, kind: 'portal', mailKind: 'portal_sign_in', mailData: {} });
-    else
-      await this.begin({
-        ...attempt,
-        kind: 'site',
-        domain: target.domain,
-        host: target.audience,
-        conditions: conditionsQuery(asked),
-        mailKind: 'sign_in',
-        mailData: { host: target.host, website: target.domain },
-      });
-    return { sent: true, expiresIn: ATTEMPT_SECONDS };
-  }
-
-  /** Sends an email to the person of an authorization request. @throws Fault interaction_ended, rate_limited */
-  async #startInteraction(uid: string, attempt: ReturnType<typeof newAttempt>): Promise<{ sent: true; expiresIn: number }> {
-    const { clientId, redirectUri, url, tokenHost, conditions } = await this.#parts.interactions.waiting(uid);
-    await this.begin({
-      ...attempt,
-      kind: 'oidc',
-      clientId,
-      redirectUri,
-      forwardUrl: `${url}?language=${attempt.language}`,
-      host: tokenHost.email,
-      conditions: conditions.passkey ? PASSKEY_ONLY : null,
-      mailKind: 'app_sign_in',
-      mailData: { host: redirectHostOf(redirectUri) },
-    });
+  async start({ email, language, ...parameters }: Parsed<'domainAuth'>, browser: Browser): Promise<{ sent: true; expiresIn: number }> {
+    const destination = await this.#parts.destinations.of(parameters);
+    const { domain, audience, clientId } = columnsOf(destination);
+    await this.begin({ ...newAttempt(email, language, browser), domain, audience, clientId, ...attemptFor(destination, language) });
     return { sent: true, expiresIn: ATTEMPT_SECONDS };
   }
 
@@ -115,8 +83,8 @@ export class SignInRequests {
     await this.begin({ ...attempt, kind: 'invitation', mailKind, mailData: { domain, inviter } }, add);
   }
 
-  #portalFor(domain: string): Pick<NewAttempt, 'host' | 'forwardUrl'> {
-    return { host: domain, forwardUrl: this.#parts.targets.portalHome };
+  #portalFor(domain: string): Pick<NewAttempt, 'audience' | 'destination'> {
+    return { audience: domain, destination: this.#parts.destinations.ofUrl() };
   }
 
   /**
@@ -161,7 +129,22 @@ const noBrowser = (clientAddress: string, userAgent: string): Browser => ({
   userAgent,
 });
 
-/** Returns an attempt of a browser, without its target. */
+/** Returns what an attempt has of its destination, and its email. */
+function attemptFor(
+  destination: Destination,
+  language: LanguageCode,
+): Pick<NewAttempt, 'kind' | 'destination' | 'mailKind' | 'mailData'> & Partial<NewAttempt> {
+  if (destination.to === 'portal') return { kind: 'portal', destination, mailKind: 'portal_sign_in', mailData: {} };
+  if (destination.to === 'website') {
+    const { host, website } = destination;
+    return { kind: 'site', destination, mailKind: 'sign_in', mailData: { host, website } };
+  }
+  const { url, redirectUri } = destination;
+  const mail = { mailKind: 'app_sign_in', mailData: { host: redirectHostOf(redirectUri) } };
+  return { kind: 'oidc', destination: { ...destination, url: `${url}?language=${language}` }, redirectUri, ...mail };
+}
+
+/** Returns an attempt of a browser, without its destination. */
 export function newAttempt(email: string, language: LanguageCode, browser: Browser): Omit<NewAttempt, 'kind' | 'mailKind' | 'mailData'> {
   return {
     id: uuid(),
@@ -174,14 +157,13 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
     block: blockOfNetwork(browser.clientAddress),
     userAgent: browser.userAgent,
     requestId: browser.requestId,
+    destination: null,
     domain: null,
-    host: null,
-    forwardUrl: null,
+    audience: null,
     clientId: null,
     redirectUri: null,
     challenge: null,
     state: null,
-    conditions: null,
   };
 }
 
@@ -197,34 +179,25 @@ function notRegistered(domain: string): Fault {
   return new Fault('domain_not_registered', { message: `Email authorisation for domain ${displayDomainOf(domain)} not supported` });
 }
 
+const RefusalCookie = SignInDestination.extend({ email: Email, language: LanguageChoice });
+
 /**
  * A request for an email that the limit of its mailbox refused. An emailed link that is opened in the same browser can prove that
  * the mailbox is the person's; then the limit does not apply to the browser any more.
  */
-export type Refusal = {
-  email: string;
-  language: LanguageCode;
-  forward_url?: string;
-  max_age?: string;
-  require?: string;
-  interaction?: string;
-};
+export type Refusal = DestinationParameters & { email: string; language: LanguageCode };
 
 /** Makes a request for an email. Its browser remembers for an hour that the limit of the mailbox refused it. */
-export async function rememberRefusal<Sent>(
-  cookies: Cookies,
-  { email, language, max_age, ...destination }: Omit<Refusal, 'max_age'> & { max_age?: number },
-  request: () => Promise<Sent>,
-) {
+export async function rememberRefusal<Sent>(cookies: Cookies, refusal: Refusal, request: () => Promise<Sent>) {
   try {
     const sent = await request();
     forgetRefusal(cookies);
     return sent;
   } catch (error) {
     if (error instanceof Fault && error.code === 'rate_limited' && error.field === 'email') {
-      const { forward_url, require, interaction } = destination;
-      const refusal = { email, language, forward_url, max_age: max_age?.toString(), require, interaction };
-      cookies.set('refusal', Buffer.from(JSON.stringify(refusal)).toString('base64url'));
+      const { email, language, forward_url, max_age, require, interaction } = refusal;
+      const remembered = { email, language, forward_url, max_age, require, interaction };
+      cookies.set('refusal', Buffer.from(JSON.stringify(remembered)).toString('base64url'));
     }
     throw error;
   }
@@ -233,13 +206,9 @@ export async function rememberRefusal<Sent>(
 /** Returns the refusal that a browser remembers, or null. Its content is not trusted: it only fills in a page. */
 export function refusalOf(cookies: Pick<Cookies, 'get'>): Refusal | null {
   try {
-    const { email, language, forward_url, max_age, require, interaction } = JSON.parse(
-      Buffer.from(cookies.get('refusal') ?? '', 'base64url').toString() || 'null',
-    );
-    if (typeof email !== 'string' || normalEmail(email) !== email) return null;
-    const texts = { forward_url, max_age, require, interaction: /^[\w-]{21,64}$/.test(interaction) ? interaction : undefined };
-    const destination = Object.entries(texts).filter(([, value]) => typeof value === 'string');
-    return { email, language: languageOf(language), ...Object.fromEntries(destination) };
+    const content = JSON.parse(Buffer.from(cookies.get('refusal') ?? '', 'base64url').toString());
+    const refusal = RefusalCookie.parse(content);
+    return refusal.email === content.email ? refusal : null;
   } catch {
     return null;
   }

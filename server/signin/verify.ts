@@ -11,7 +11,7 @@ import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
 import { sameRegistration } from './attempts.ts';
-import { methodOf, type ReportedMethod } from './methods.ts';
+import { type ReportedMethod, reportedMethodOf } from './methods.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
 type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
@@ -40,9 +40,9 @@ const USE = `
 with used as (
   update tokens t set used_at = now(), idempotency_key = g.idempotency_key
   from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
-  where t.hash = g.hash and t.hash = any($1) and t.used_at is null and t.expires_at > now() and t.expires_at <= now() + interval '${TOKEN_SECONDS} seconds' and t.host = coalesce(g.host, t.host)
+  where t.hash = g.hash and t.hash = any($1) and t.used_at is null and t.expires_at > now() and t.expires_at <= now() + interval '${TOKEN_SECONDS} seconds' and t.audience = coalesce(g.host, t.audience)
     and ${SAME_REGISTRATION}
-  returning g.n, t.email, t.domain, t.host, t.method, ${AT} as at
+  returning g.n, t.email, t.domain, t.audience as host, t.method, ${AT} as at
 ),
 audit as (
   insert into audit_log (action, email, domain) select 'token_verified', email, domain from used
@@ -54,12 +54,12 @@ select n::integer, email, host, method, at from used`;
  * then. Within 60 s the same Idempotency-Key gets the first result again.
  */
 const REFUSAL = `
-select t.host, t.domain, t.method, ${AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
-  case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, t.host)
+select t.audience as host, t.domain, t.method, ${AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
+  case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.audience = coalesce(g.host, t.audience)
     then t.email end as email,
   case
-    when t.hash is null or t.host is null then 'unknown'
-    when t.host <> g.host then 'other_domain'
+    when t.hash is null or t.audience is null then 'unknown'
+    when t.audience <> g.host then 'other_domain'
     when t.used_at is null and t.expires_at <= now() then 'expired'
     when t.used_at is null and (${SAME_REGISTRATION}) is not true then 'unknown'
     else 'used' end as reason
@@ -178,7 +178,7 @@ async function useAll(core: Database['core'], verifications: Verification[]): Pr
   type Row = { n: number; email: string; host: string; method: string; at: string };
   const { rows } = await core.query<Row>({ name: 'signin-use', text: USE, values: columnsOf(verifications) });
   const used: (Result | null)[] = verifications.map(() => null);
-  for (const { n, email, host, method, at } of rows) used[n - 1] = { valid: true, email, host, method: methodOf(method), at };
+  for (const { n, email, host, method, at } of rows) used[n - 1] = { valid: true, email, host, method: reportedMethodOf(method), at };
   return used;
 }
 
@@ -196,6 +196,6 @@ async function refusalsOf(core: Database['core'], verifications: Verification[])
   return rows.map(({ email, host, method, at, domain, visitor, reason }) =>
     email === null
       ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
-      : { valid: true, email, host, method: methodOf(method), at },
+      : { valid: true, email, host, method: reportedMethodOf(method), at },
   );
 }

@@ -115,9 +115,10 @@ const EMAIL = "'old-' || n || '@mail.example'";
 const BROWSER = "sha256(('browser ' || n)::bytea)";
 // UUIDs of version 7 like those of the service: the time in milliseconds first.
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid`;
+const DESTINATION = `'${JSON.stringify({ to: 'website', url: `https://${SITE}/welcome`, host: SITE, website: SITE, audience: SITE, conditions: { maxAge: null, passkey: false } })}'::jsonb`;
 const LATER = "now() + interval '1 hour'";
 
-const TOKEN_INTO = 'insert into tokens (hash, domain, host, email, browser, expires_at, used_at)';
+const TOKEN_INTO = 'insert into tokens (hash, domain, audience, email, browser, expires_at, used_at)';
 const tokenColumns = (name: string) => `sha256(('${name} ' || n)::bytea), '${SITE}', '${SITE}', ${EMAIL}, ${BROWSER}`;
 
 /**
@@ -130,8 +131,8 @@ export function fill(rows: number, open: number): string[] {
   const each = `from generate_series(1, ${open}) n`;
   const used = `case when n > ${open} then now() end`;
   return [
-    `insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, expires_at, consumed_at)
-     select ${ID}, 'site', ${EMAIL}, 'en', ${BROWSER}, '${SITE}', '${SITE}', 'https://${SITE}/welcome', ${LATER}, ${used} ${n}`,
+    `insert into sign_in_attempts (id, kind, email, language, browser, domain, audience, destination, expires_at, consumed_at)
+     select ${ID}, 'site', ${EMAIL}, 'en', ${BROWSER}, '${SITE}', '${SITE}', ${DESTINATION}, ${LATER}, ${used} ${n}`,
     `${TOKEN_INTO} select ${tokenColumns('old')}, ${LATER}, ${used} ${n}`,
     // Postponed, so that the service sends none of them.
     `insert into outbox (id, kind, recipient, language, due_at, expires_at)

@@ -24,7 +24,7 @@ import { deviceLabelOf } from '../../server/accounts/browser.ts';
 import { readOriginalRequest } from '../../server/forward-auth/original-request.ts';
 import { bearerOf, fieldsOf, isLoopbackHostHeader, networkOf } from '../../server/http/reading.ts';
 import { headerText } from '../../server/mail/composition.ts';
-import { isRedirectOf, readForwardUrl, withToken } from '../../server/signin/target.ts';
+import { isRedirectOf, readForwardUrl, withToken } from '../../server/signin/destination.ts';
 import { rootDomainOf } from '../../server/websites/domains.ts';
 import { type GrowingText, growingCookies, growingFields, growingHeaders } from '../support/growing-input.ts';
 

@@ -36,7 +36,7 @@ export async function addTokens({ kind, databaseUrl }: Contestant, name: string,
   const columns =
     kind === 'floor'
       ? `tokens (hash, email, expires_at) select ${hash}, 'visitor-' || n || '@mail.example', now() + interval '1 hour'`
-      : `tokens (hash, domain, host, email, browser, expires_at)
+      : `tokens (hash, domain, audience, email, browser, expires_at)
          select ${hash}, '${SITE}', '${SITE}', 'visitor-' || n || '@mail.example', sha256(n::text::bytea), now() + interval '1 hour'`;
   await query(databaseUrl, `insert into ${columns} from generate_series(0, ${count - 1}) n`);
   await query(databaseUrl, 'vacuum analyze tokens');

@@ -12,8 +12,8 @@ import { freshBytes, insert, useDatabase } from './database.ts';
 const database = await useDatabase();
 const { core } = database;
 const query = (text: string, values?: unknown[]) => core.query(text, values);
-const portal = { kind: 'portal', forwardUrl: 'https://auth.example/developer' };
-const logins = new QuickLogins({ core, targets: { of: () => portal } as never, interactions: {} as never });
+const portal = { to: 'portal', url: 'https://auth.example/developer', conditions: { maxAge: null, passkey: false } } as const;
+const logins = new QuickLogins(core, { of: async () => portal });
 
 /** Adds a remembered account, its key and a session on its device. @param changes columns of the remembered key */
 async function remembered(changes: Record<string, unknown> = {}) {

@@ -6,7 +6,7 @@ import { CodeTries } from '../../server/signin/code-tries.ts';
 import { SignInLinks } from '../../server/signin/link.ts';
 import { AttemptOpener } from '../../server/signin/opener.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { freshBytes, insert, useDatabase } from './database.ts';
+import { freshBytes, insert, toWebsite, useDatabase } from './database.ts';
 
 const database = await useDatabase();
 const { core } = database;
@@ -26,8 +26,8 @@ async function attempt(changes: Row = {}, website: Row = {}) {
     language: 'en',
     browser: freshBytes(),
     domain,
-    host: domain,
-    forward_url: `https://${domain}/`,
+    audience: domain,
+    destination: toWebsite(domain),
     expires_at: "sql:now() + interval '599 seconds'",
     ...changes,
   };
@@ -79,7 +79,7 @@ test.each<[string, Row]>([
   ['has another linked address', { email: 'someone@mail.example' }],
 ])('the link of a registration is not opened where the website %s', async (_, changes) => {
   const [domain, email] = [freshDomain(), freshAddress()];
-  const of = { kind: 'registration', email, domain: null, host: domain, expires_at: "sql:now() + interval '6 days'" };
+  const of = { kind: 'registration', email, domain: null, audience: domain, expires_at: "sql:now() + interval '6 days'" };
   await insert(database, 'websites', { id: uuid(), domain, email, created_at: "sql:now() - interval '1 day'", ...changes });
   expect(await (await attempt(of)).open()).toBeNull();
   await core.query('update websites set claimed_at = null, email = $2 where domain = $1', [domain, email]);

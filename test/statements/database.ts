@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
+import type { Destination } from '../../contract/signin.ts';
 import { type Database, openDatabase } from '../../server/db/database.ts';
 import { createDatabase } from '../support/postgres.ts';
 
@@ -23,3 +24,9 @@ export async function insert({ core }: Database, table: string, row: Record<stri
 
 /** Returns bytes that no other row has: the hash of a secret, say. */
 export const freshBytes = (length = 32): Buffer => randomBytes(length);
+
+/** Returns the destination of an attempt that leads to a website. */
+export function toWebsite(domain: string): Destination {
+  const conditions = { maxAge: null, passkey: false };
+  return { to: 'website', url: `https://${domain}/`, host: domain, website: domain, audience: domain, conditions };
+}

@@ -21,7 +21,7 @@ const verify = (token: string, domain?: string, key?: string) =>
 async function issued(changes: Record<string, unknown> = {}, domain = freshDomain()) {
   const [token, email] = [randomBytes(32).toString('base64url'), freshAddress()];
   await insert(database, 'websites', { id: uuid(), domain, created_at: "sql:now() - interval '1 day'" });
-  const row = { domain, host: domain, email, expires_at: "sql:now() + interval '1 hour'", ...changes };
+  const row = { domain, audience: domain, email, expires_at: "sql:now() + interval '1 hour'", ...changes };
   await insert(database, 'tokens', { hash: digest(token), ...row });
   return { token, email, domain };
 }
@@ -42,15 +42,15 @@ test.each<[string, Record<string, unknown>]>([
   ['expired', { expires_at: "sql:now() - interval '1 second'" }],
   ['used', { used_at: 'sql:now()' }],
   // Of the portal, and of an authorization request.
-  ['unknown', { domain: null, host: null }],
-  ['unknown', { domain: null, host: null, used_at: 'sql:now()' }],
+  ['unknown', { domain: null, audience: null }],
+  ['unknown', { domain: null, audience: null, used_at: 'sql:now()' }],
 ])('a token is refused as %s with %j', async (reason, changes) => {
   const { token } = await issued(changes);
   expect(await verify(token)).toEqual({ email: null, valid: false, reason });
 });
 
 test('a token of another host stays valid for its own, whose name may be in Unicode', async () => {
-  const { token } = await issued({ host: 'xn--bcher-kva.example' });
+  const { token } = await issued({ audience: 'xn--bcher-kva.example' });
   for (const domain of ['bucher.example', 'bücher', 'xn--bcher-kva.example.evil.example', '192.0.2.1', ''])
     expect([domain, await verify(token, domain)]).toEqual([domain, { email: null, valid: false, reason: 'other_domain' }]);
   expect(await verify(token, 'BÜCHER.example')).toMatchObject({ valid: true });

@@ -10,7 +10,7 @@ import { AttemptOpener } from '../../server/signin/opener.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
-import { freshBytes, insert } from './database.ts';
+import { freshBytes, insert, toWebsite } from './database.ts';
 
 const JOINS = ['nestloop', 'hashjoin', 'mergejoin'];
 const OTHERS = `
@@ -43,7 +43,7 @@ test.for(JOINS)('a code and a link are accepted once the row of their attempt is
   const visitor = { device, userAgent: '', clientAddress: '192.0.2.1', attempt: '', session: undefined };
   for (const way of ['code', 'link'] as const) {
     const [id, email, browser] = [uuid(), freshAddress(), freshBytes()];
-    const at = { domain, host: domain, forward_url: `https://${domain}/`, expires_at: "sql:now() + interval '599 seconds'" };
+    const at = { domain, audience: domain, destination: toWebsite(domain), expires_at: "sql:now() + interval '599 seconds'" };
     await insert(database, 'sign_in_attempts', { id, kind: 'site', email, language: 'en', browser, ...at });
     const candidates = await tries.candidates({ browser }, { email, state: null }, freshBytes());
     await holder.query('begin');

@@ -178,11 +178,12 @@ create table sign_in_attempts (
   email text not null,
   language text not null,
   browser bytea not null,
-  -- kind site: the registered domain, the host that the token will be for and where the visitor goes; portal: forward_url alone.
+  -- The registered domain, and the host that the token will be for; of a registration or invitation, the domain that it is about.
   domain text,
-  host text,
-  forward_url text,
-  -- kind app: OAuth 2.0 with PKCE.
+  audience text,
+  -- Destination of contract/signin.ts; null for a program or application with PKCE.
+  destination jsonb,
+  -- Kinds app and oidc; challenge and state: OAuth 2.0 with PKCE.
   client_id text,
   redirect_uri text,
   challenge text,
@@ -196,8 +197,6 @@ create table sign_in_attempts (
   -- What an exchange issued, so that a replay can revoke it.
   session bytea,
   key_selector bytea,
-  -- Parameters of the sign-in page, such as max_age=3600.
-  conditions text,
   -- The mailbox of an address that is another spelling of it, for the counter of wrong codes; null: the address itself.
   mailbox text
 ) partition by range (id);
@@ -208,9 +207,11 @@ create index sign_in_attempts_lasting on sign_in_attempts (expires_at) where kin
 
 create table tokens (
   hash bytea not null,
-  -- The registered domain, and the host the token is for. Null: the portal.
+  -- The registered domain, and the host that the token is for.
   domain text,
-  host text,
+  audience text,
+  -- SHA-256 of the id of an authorization request. A token with neither an audience nor an interaction is for the portal.
+  interaction bytea,
   email text not null,
   -- The browser that began the attempt.
   browser bytea,

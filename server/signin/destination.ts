@@ -1,18 +1,17 @@
+import type { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
 import type { ForwardUrlRule, SignInBoot } from '../../contract/pages.ts';
 import { hasOwnScheme, isLoopbackRedirectHost, LOCALHOST, normalHost } from '../../contract/rules.ts';
+import { type Conditions, type Destination, SignInConditions, type SignInDestination } from '../../contract/signin.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { inAscii } from '../http/reading.ts';
+import { digest } from '../secrets.ts';
 import { uploadPath } from '../uploads/uploads.ts';
 import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
-import type { Conditions, readConditions } from './methods.ts';
 
 // Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).
 const MAX_URL_LENGTH = 2048;
-
-/** Where a sign-in leads: a registered website, or the portal. `audience`: what the token is for, the host as in audienceOf. */
-type Target = { kind: 'portal'; forwardUrl: string } | { kind: 'site'; domain: string; host: string; audience: string; forwardUrl: string };
 
 /** What the pages show of a website once its domain is proven. Until then, anyone may have registered it. */
 export type ShownWebsite = { icon: string | null; name: string | null; accent: string | null };
@@ -24,101 +23,130 @@ const REGISTERED = `select ${SHOWN_WEBSITE} from websites w where domain = $1`;
 const ADD_LOCALHOST = `
 insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
 
-/**
- * How a person was identified; `hardware` and `synced`: with a passkey that is bound to one device, or that several devices may have;
- * `verified_email`: by the mail provider, through the browser.
- */
-export type SignInMethod = 'email' | 'remembered' | 'hardware' | 'synced' | 'verified_email';
+/** The parameters of a call or of a page that say where a sign-in leads. */
+export type DestinationParameters = z.output<typeof SignInDestination>;
 
-/** Authorization requests that wait for their person (server/oidc/interactions.ts). */
-export type InteractionTargets = {
-  /** @throws Fault interaction_ended */
-  waiting(uid: string): Promise<{
-    clientId: string;
-    redirectUri: string;
-    /** Where the person continues after the sign-in. */
-    url: string;
-    /** What the token of the sign-in is for, by the method that identified the person. */
-    tokenHost: Record<SignInMethod, string>;
-    conditions: Conditions;
-  }>;
-  /** Returns what the token of an email is for, also of a request that does not wait any more. */
-  markOf(uid: string): string;
+type Parts = {
+  publicUrl: string;
+  local: boolean;
+  core: Database['core'];
+  events: Pick<EventRecorder, 'record'>;
+  /** Returns an authorization request that waits for its person (server/oidc/interactions.ts). @throws Fault interaction_ended */
+  waiting(interaction: string): Promise<Extract<Destination, { to: 'application' }>>;
 };
 
-type Parts = { publicUrl: string; local: boolean; core: Database['core']; events: Pick<EventRecorder, 'record'> };
-
-/** Where forward_urls lead. */
-export class Targets {
+/** Where sign-ins lead. */
+export class Destinations {
   readonly portalHome: string;
-  readonly #local: boolean;
-  readonly #core: Database['core'];
-  readonly #events: Pick<EventRecorder, 'record'>;
+  readonly #parts: Parts;
 
   /** @param parts.local local mode: a forward_url may lead to this machine */
-  constructor({ publicUrl, local, core, events }: Parts) {
-    this.portalHome = `${publicUrl}/developer`;
-    this.#local = local;
-    this.#core = core;
-    this.#events = events;
+  constructor(parts: Parts) {
+    this.portalHome = `${parts.publicUrl}/developer`;
+    this.#parts = parts;
+  }
+
+  /**
+   * Returns where the sign-in of a call leads; the portal when it names nothing.
+   * @throws Fault bad_forward_url, interaction_ended
+   */
+  async of({ interaction, forward_url, ...asked }: DestinationParameters): Promise<Destination> {
+    return interaction === undefined ? this.ofUrl(forward_url, conditionsOf(asked)) : this.#parts.waiting(interaction);
   }
 
   /**
    * Returns where a forward_url leads; the portal when it is not given.
    * @throws Fault bad_forward_url
    */
-  of(forwardUrl: string | undefined): Target {
-    if (forwardUrl === undefined || forwardUrl === this.portalHome) return { kind: 'portal', forwardUrl: this.portalHome };
-    const { host } = this.#read(forwardUrl);
-    const domain = registrableOf(host);
-    if (!domain) throw badForwardUrl('not_domain');
-    return { kind: 'site', domain, host, audience: audienceOf(host), forwardUrl };
+  ofUrl(url = this.portalHome, conditions = NO_CONDITIONS): Destination {
+    if (url === this.portalHome) return { to: 'portal', url, conditions };
+    const { host } = this.#read(url);
+    const website = registrableOf(host);
+    if (!website) throw badForwardUrl('not_domain');
+    return { to: 'website', url, host, website, audience: audienceOf(host), conditions };
   }
 
   /** Returns what the sign-in page shows for the forward_url and the conditions in its address. Never throws for bad ones. */
   async ofPage(forwardUrl: string | string[] | undefined, conditions: ReturnType<typeof readConditions>): Promise<SignInBoot['target']> {
-    let target: Target;
+    let destination: Destination;
     try {
-      target = this.of(Array.isArray(forwardUrl) ? '' : forwardUrl);
+      destination = this.ofUrl(Array.isArray(forwardUrl) ? '' : forwardUrl);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const host = hostOf(String(forwardUrl));
-      const broken = Array.isArray(forwardUrl) ? 'repeated' : checkForwardUrl(String(forwardUrl), this.#local);
+      const broken = Array.isArray(forwardUrl) ? 'repeated' : checkForwardUrl(String(forwardUrl), this.#parts.local);
       const rule = typeof broken === 'string' ? broken : 'not_domain';
       return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'bad_forward_url', back: null, rule };
     }
-    if (target.kind === 'portal') return { kind: 'portal' };
-    const { rows } = await this.#core.query<ShownWebsite>({
-      name: 'signin-registered',
-      text: REGISTERED,
-      values: [target.domain],
-    });
-    const [website] = rows;
-    const { host, forwardUrl: url } = target;
+    if (destination.to !== 'website') return { kind: 'portal' };
+    const { host, url, website } = destination;
+    const { rows } = await this.#parts.core.query<ShownWebsite>({ name: 'signin-registered', text: REGISTERED, values: [website] });
+    const [shown] = rows;
     const wrong = typeof conditions === 'string' ? conditions : null;
-    if (website && !wrong) return siteTarget(host, website);
+    if (shown && !wrong) return siteTarget(host, shown);
     const unsupported = { kind: 'unsupported', host, displayHost: displayDomainOf(host), back: new URL(url).origin } as const;
-    return website && wrong
+    return shown && wrong
       ? { ...unsupported, reason: wrong }
-      : { ...unsupported, reason: 'not_registered', domain: displayDomainOf(target.domain) };
+      : { ...unsupported, reason: 'not_registered', domain: displayDomainOf(website) };
   }
 
   /** @throws Fault bad_forward_url, which the owner of the domain sees as an event */
   #read(forwardUrl: string): { host: string } {
     try {
-      return readForwardUrl(forwardUrl, this.#local);
+      return readForwardUrl(forwardUrl, this.#parts.local);
     } catch (error) {
       const domain = registrableOf(hostOf(forwardUrl));
-      if (domain) void this.#events.record({ domain, kind: 'request_refused', reason: 'forward_url' });
+      if (domain) void this.#parts.events.record({ domain, kind: 'request_refused', reason: 'forward_url' });
       throw error;
     }
   }
 
   /** Registers `localhost` without an owner, so that local mode accepts any app under development. */
   async addLocalhost(id: string): Promise<void> {
-    await this.#core.query(ADD_LOCALHOST, [id]);
+    await this.#parts.core.query(ADD_LOCALHOST, [id]);
   }
 }
+
+/** What the portal asks of a sign-in. */
+export const NO_CONDITIONS: Conditions = { maxAge: null, passkey: false };
+
+/** Refuses a sign-in without a passkey where only a passkey signs in. @throws Fault passkey_required */
+export function requireNoPasskey({ conditions }: Destination): void {
+  if (conditions.passkey) throw new Fault('passkey_required');
+}
+
+/** Returns the conditions of a call. */
+export function conditionsOf({ max_age, require }: z.output<typeof SignInConditions>): Conditions {
+  return { maxAge: max_age ?? null, passkey: require === 'passkey' };
+}
+
+/** Returns the conditions in the query of a page, or the name of the first parameter with a wrong value. */
+export function readConditions({ max_age, require }: Record<string, string | string[]>): Conditions | 'max_age' | 'require' {
+  const read = SignInConditions.safeParse({ max_age, require });
+  if (read.success) return conditionsOf(read.data);
+  return read.error.issues[0].path[0] === 'max_age' ? 'max_age' : 'require';
+}
+
+/** Returns the page on which a sign-in to a website or to the portal begins. */
+export function pageOf(destination: Exclude<Destination, { to: 'application' }>, language: string): string {
+  const { to, url, conditions } = destination;
+  const query = new URLSearchParams();
+  if (to === 'website') query.set('forward_url', url);
+  if (to === 'website' && conditions.maxAge !== null) query.set('max_age', String(conditions.maxAge));
+  if (to === 'website' && conditions.passkey) query.set('require', 'passkey');
+  query.set('language', language);
+  return `/auth?${query}`;
+}
+
+/** Returns what the rows of a sign-in have about its destination. `interaction`: SHA-256 of its id, which is a secret of its browser. */
+export function columnsOf(destination: Destination) {
+  const none = { domain: null, clientId: null, audience: null, interaction: null };
+  if (destination.to === 'website') return { ...none, domain: destination.website, audience: destination.audience };
+  return destination.to === 'portal' ? none : { ...none, clientId: destination.client, interaction: digest(destination.interaction) };
+}
+
+/** Returns the SQL condition that an attempt needs a passkey after its email. @param destination the column, as SQL */
+export const needsPasskey = (destination: string) => `coalesce((${destination}->'conditions'->'passkey')::boolean, false)`;
 
 /** Returns what a page shows of a website, or of an application by its host alone. */
 export function siteTarget(host: string, website: ShownWebsite | null): Extract<SignInBoot['target'], { kind: 'site' }> {

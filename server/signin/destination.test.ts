@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isRedirectOf, type OAuthClient, readForwardUrl, withCode, withToken } from './target.ts';
+import { isRedirectOf, type OAuthClient, readForwardUrl, withCode, withToken } from './destination.ts';
 
 const refused = [
   'http://shop.example/',
