@@ -32,7 +32,7 @@ export interface Website extends Entity<Website> {
   /** Whether someone registered it who was not signed in. */
   registeredByOthers: CreationOptional<boolean>;
   /** When the website moved to its present domain. Null: never. */
-  movedAt: CreationOptional<Date | null>;
+  domainSince: CreationOptional<Date>;
   /** Id of the upload. */
   icon: CreationOptional<string | null>;
   /** Shown beside the host, once the domain is proven; empty: none. */
@@ -215,7 +215,7 @@ function defineRecords(sequelize: Sequelize) {
     claimedAt: DATE,
     registeredByOthers: BOOLEAN,
     provenAt: DATE,
-    movedAt: DATE,
+    domainSince: DATE,
     icon: UUID,
     name: TEXT,
     accent: TEXT,

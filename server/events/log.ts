@@ -143,7 +143,7 @@ const MAX_SCANNED = 100_000;
 const MAX_ROWS = 100;
 
 const FIND_WEBSITE = `
-select id, domain, coalesce(moved_at, created_at) as since, proven_at is not null as proven
+select id, domain, domain_since as since, proven_at is not null as proven
 from websites w where id = $2::uuid and ${managedBy('w', '$1')}`;
 
 const ADDRESS = shownAddress({ website: '$10::uuid', email: 'email', at: 'at' });

@@ -94,7 +94,7 @@ select (select coalesce(max(id), 0) from audit_log)::float8 as audit, (select co
 
 const OWNED = `
 owned as materialized (
-  select w.id as website, domain, coalesce(w.moved_at, w.created_at) as since, proven_at is not null as proven, null as application
+  select w.id as website, domain, w.domain_since as since, proven_at is not null as proven, null as application
   from websites w where ${IS_OWN} and domain = any($3::text[])
   union all
   select id, client_id, created_at, false, name from applications where user_id = $7 and client_id = any($3::text[])

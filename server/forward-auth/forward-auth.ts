@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
 import { digest, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
 import type { TokenVerifier } from '../signin/verify.ts';
-import { erasureHash, SINCE } from '../visitors/visits.ts';
+import { erasureHash } from '../visitors/visits.ts';
 import { registrableOf } from '../websites/domains.ts';
 import type { OriginalRequest } from './original-request.ts';
 
@@ -43,7 +43,7 @@ type State = { to: string; begunBy: string };
  * person has not signed out everywhere. No row: the domain is not registered. $1 domain, $2 address; empty: none.
  */
 const STANDING = `
-select now() as now, greatest(${SINCE},
+select now() as now, greatest(w.domain_since,
   (select e.at from website_erasures e where e.website = w.id and e.hash = ${erasureHash('w.id', '$2')}),
   (select max(l.at) from audit_log l where l.email = $2 and l.client_id is null and l.action = 'signed_out_everywhere'
     and l.at > now() - interval '${MAX_SESSION_SECONDS} seconds')) as since

@@ -196,8 +196,8 @@ select client_id as "clientId", name, redirect_uris as "redirectUris", authentic
 from applications where client_id = any($1) and is_active`;
 
 const REGISTRATIONS = `
-select domain, floor(extract(epoch from since))::float8 as since, extract(epoch from since)::text as registration, proven_at is not null as proven
-from websites cross join lateral (select coalesce(moved_at, created_at) as since) s where domain = any($1)`;
+select domain, floor(extract(epoch from domain_since))::float8 as since, extract(epoch from domain_since)::text as registration, proven_at is not null as proven
+from websites where domain = any($1)`;
 
 // A change of the redirect URIs, which may decide about the sector again, comes before or after it.
 const FIX_SECTOR = `

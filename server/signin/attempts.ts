@@ -151,7 +151,7 @@ export const lifeOf = (row: string) =>
  * @param attempt alias of the row
  */
 export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('registration', 'invitation') or (
-      select coalesce(w.moved_at, w.created_at) <= ${attempt}.expires_at - ${lifeOf(attempt)}
+      select w.domain_since <= ${attempt}.expires_at - ${lifeOf(attempt)}
         and case ${attempt}.kind when 'registration' then w.email = ${attempt}.email and w.claimed_at is null
           else exists (select from website_members m where m.website_id = w.id and m.email = ${attempt}.email and m.joined_at is null) end
       from websites w where w.domain = ${attempt}.audience) is true)`;
@@ -195,7 +195,7 @@ export const clientActive = (attempt: string) =>
  * @param issuedAt as SQL
  */
 export const sameRegistration = (domain: string, issuedAt: string) =>
-  `(select coalesce(w.moved_at, w.created_at) from websites w where w.domain = ${domain}) <= ${issuedAt}`;
+  `(select w.domain_since from websites w where w.domain = ${domain}) <= ${issuedAt}`;
 
 /** Which attempts of a browser are meant: those whose destination contains this. */
 export type WantedDestination =

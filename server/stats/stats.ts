@@ -15,7 +15,6 @@ import {
   readOverview,
   readWebsiteStats,
   TODAY,
-  websiteSince,
 } from './store.ts';
 
 type Parts = {
@@ -88,7 +87,7 @@ export function statsRoutes(stats: Stats): Served[] {
  */
 const accountLoginsWith = (localhost: boolean) => `
 with application as materialized (select client_id, created_at from applications where user_id = $2),
-registered as materialized (select id, ${websiteSince('w')} as since from websites w where ${countedFor(localhost)}),
+registered as materialized (select id, domain_since as since from websites w where ${countedFor(localhost)}),
 counted as materialized (
   select day, opened + again + openid_opened as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer
   union all

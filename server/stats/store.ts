@@ -47,9 +47,6 @@ const WEBSITE_COUNTS = `
  */
 export const positive = (seconds: string) => `greatest(${seconds}, ~${seconds})`;
 
-/** When a website got its domain. Its owner does not see what happened at the domain before. */
-export const websiteSince = (website: string) => `coalesce(${website}.moved_at, ${website}.created_at)`;
-
 /** Selects the newest row, and the transactions that may still add a row before it. */
 const NEWEST = `select (select max(id) from audit_log)::text as newest, ${writersOf('audit_log')} as writers`;
 
@@ -73,7 +70,7 @@ host_domain as materialized (
   cross join lateral generate_series(1, cardinality(labels)) n
 ),
 registered as materialized (
-  select id, domain, ${websiteSince('w')} as since from websites w
+  select id, domain, domain_since as since from websites w
   where domain = any(array(select domain from event union select domain from host_domain)) order by id for key share
 ),
 website_event as materialized (

@@ -23,9 +23,6 @@ const COUNTS = `
   count(*) filter (where action in (${WITHOUT_EMAIL}))::integer as remembered,
   count(*) filter (where action = 'application_signed_in')::integer as openid`;
 
-/** When a website got its domain. Those who manage it do not see what happened at the domain before. */
-export const SINCE = 'coalesce(w.moved_at, w.created_at)';
-
 /** What is shown instead of an address that was erased. In the audit log, `erased-` and a random name stand for an address that the operator erased. */
 export const ERASED = 'erased';
 
@@ -80,7 +77,7 @@ visit as materialized (
   select at, action, email, client.domain from event join client on client.client_id = event.client_id where event.domain is null
 ),
 registered as materialized (
-  select id, domain, ${SINCE} as since from websites w
+  select id, domain, domain_since as since from websites w
   where domain = any(array(select distinct domain from visit)) order by id for key share
 ),
 added as (

@@ -145,7 +145,7 @@ export class Websites {
       if (icon && changed.claimedAt === null) throw onProbation();
       if (icon !== undefined) changed.icon = icon;
       // The owner has chosen the new domain.
-      if (previous !== domain) changed.set({ domain, provenAt: null, registeredByOthers: false, movedAt: orm.time('now()') });
+      if (previous !== domain) changed.set({ domain, provenAt: null, registeredByOthers: false, domainSince: orm.time('now()') });
       if (!changed.changed()) return changed;
       await changed.save({ transaction });
       await this.#audit('website_changed', { email, domain }, transaction);

@@ -168,7 +168,8 @@ describe('a client at which the person has acted', () => {
     const client = await addSite({ proven: true });
     const browser = service.client();
     await signInAt(stage, service, client, { browser });
-    const change = "update websites set created_at = created_at + interval '1 microsecond', email = 'new@owner.example' where domain = $1";
+    const change =
+      "update websites set created_at = created_at + interval '1 microsecond', domain_since = created_at + interval '1 microsecond', email = 'new@owner.example' where domain = $1";
     await stage.query(change, [new URL(client.clientId).hostname]);
     expect(await silent(browser, client)).toEqual(await silent(service.client(), client));
     expect((await open(browser, client)).authorization?.step).toBe('consent');

@@ -101,7 +101,10 @@ test('a website is a client as long as it is registered, and what it had stays e
   expect((await refresh(clientId, lasting.tokens.refresh_token)).json.error).toBe('invalid_client');
   expect((await begin(client, request)).response.status).toBe(400);
   await developer.client.post('/api/websites', { domain });
-  await stage.query(`update websites set created_at = now() + interval '1 second' where domain = $1`, [domain]);
+  await stage.query(
+    `update websites set created_at = now() + interval '1 second', domain_since = now() + interval '1 second' where domain = $1`,
+    [domain],
+  );
   expect((await refresh(clientId, lasting.tokens.refresh_token)).json.error).toBe('invalid_grant');
 });
 

@@ -86,7 +86,10 @@ describe('the email about a registration', () => {
   /** Lets time pass for what belongs to a registration. */
   async function passTime(email: string, interval: string): Promise<void> {
     await stage.query('update sign_in_attempts set expires_at = expires_at - $2::interval where email = $1', [email, interval]);
-    await stage.query('update websites set created_at = created_at - $2::interval where email = $1', [email, interval]);
+    await stage.query(
+      'update websites set created_at = created_at - $2::interval, domain_since = created_at - $2::interval where email = $1',
+      [email, interval],
+    );
   }
 
   const claimed = async (domain: string) =>

@@ -77,7 +77,7 @@ const NOTHING = { sent: 0, opened: 0, again: 0, byPasskey: 0, byVerifiedEmail: 0
 const counted = () =>
   stage.query(`select (select count(*) from audit_log where action in ('developer_signed_in', 'application_signed_in')
       or (action in ('signed_in', 'signed_in_again', 'signed_in_passkey', 'signed_in_verified_email') and (domain is not null or client_id is not null)))::int as logins,
-    (select count(*) from audit_log a join websites w on w.domain = a.domain and a.at >= coalesce(w.moved_at, w.created_at)
+    (select count(*) from audit_log a join websites w on w.domain = a.domain and a.at >= w.domain_since
       where action = 'token_verified')::int as completed`);
 const summed = () =>
   stage.query(`select (select sum(logins) from daily_logins)::int as logins, (select sum(completed) from daily_sites)::int as completed`);
@@ -96,7 +96,10 @@ describe('the statistics of a website', () => {
   test('count links, codes, remembered accounts and verified tokens', async () => {
     const site = await addWebsite(ann);
     // Older than the attempts, which are made older below.
-    await stage.query("update websites set created_at = now() - interval '5 minutes' where id = $1", [site.id]);
+    await stage.query(
+      "update websites set created_at = now() - interval '5 minutes', domain_since = now() - interval '5 minutes' where id = $1",
+      [site.id],
+    );
     expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
     await rollUpNow();
     const before = await today();
@@ -200,7 +203,10 @@ describe('the statistics of a website', () => {
 
   test('cover exactly 30 UTC days', async () => {
     const site = await addWebsite(ann);
-    await stage.query("update websites set created_at = now() - interval '60 days' where id = $1", [site.id]);
+    await stage.query(
+      "update websites set created_at = now() - interval '60 days', domain_since = now() - interval '60 days' where id = $1",
+      [site.id],
+    );
     const midnight = "date_trunc('day', now(), 'UTC')";
     for (const at of [`${midnight} - interval '29 days'`, `${midnight} - interval '1 microsecond'`, midnight])
       await addRow('signed_in', { domain: site.domain, at });
@@ -236,7 +242,10 @@ describe('the statistics of a website', () => {
 describe('the statistics of one website per day', () => {
   test('cover exactly the last 7, 30 or 90 UTC days', async () => {
     const site = await addWebsite(ann);
-    await stage.query("update websites set created_at = now() - interval '200 days' where id = $1", [site.id]);
+    await stage.query(
+      "update websites set created_at = now() - interval '200 days', domain_since = now() - interval '200 days' where id = $1",
+      [site.id],
+    );
     const midnight = "date_trunc('day', now(), 'UTC')";
     for (const days of [0, 6, 29, 89]) {
       await addRow('sign_in_requested', { domain: site.domain, at: `${midnight} - interval '${days} days'` });
@@ -264,7 +273,10 @@ describe('the statistics of one website per day', () => {
       .json;
     const loginsOf = async (days: number) => (await owner.client.get(`/api/overview/logins?days=${days}`)).json as Output<'accountLogins'>;
     expect(await loginsOf(7)).toMatchObject({ total: 0, previousTotal: null });
-    await stage.query("update websites set created_at = now() - interval '70 days' where id = $1", [site.id]);
+    await stage.query(
+      "update websites set created_at = now() - interval '70 days', domain_since = now() - interval '70 days' where id = $1",
+      [site.id],
+    );
     await addRow('signed_in', site);
     await addRow('signed_in_passkey', { ...site, at: "now() - interval '1 day'" });
     await addRow('signed_in', { ...site, at: "now() - interval '8 days'" });

@@ -35,7 +35,10 @@ async function addSite({ proven = true, by = owner } = {}): Promise<Website> {
   await stage.query('truncate sign_in_limits, rate_limits');
   const site = (await by.client.post('/api/websites', { domain: freshDomain() })).json as Website;
   // Older than the rows that the tests write.
-  await stage.query("update websites set created_at = now() - interval '600 days' where id = $1", [site.id]);
+  await stage.query(
+    "update websites set created_at = now() - interval '600 days', domain_since = now() - interval '600 days' where id = $1",
+    [site.id],
+  );
   if (proven) await stage.query('update websites set proven_at = now() where id = $1', [site.id]);
   return site;
 }
@@ -122,7 +125,10 @@ describe('the visitors of a website', () => {
 
   test('are not those of the domain before it became the website’s, nor of 400 days ago', async () => {
     const site = await addSite();
-    await stage.query("update websites set created_at = now() - interval '500 days' where id = $1", [site.id]);
+    await stage.query(
+      "update websites set created_at = now() - interval '500 days', domain_since = now() - interval '500 days' where id = $1",
+      [site.id],
+    );
     await addVisit(site, 'before@mail.example', { daysAgo: 501 });
     await addVisit(site, 'long-ago@mail.example', { daysAgo: 450 });
     await addVisit(site, 'recent@mail.example', { daysAgo: 300 });

@@ -123,7 +123,10 @@ describe('the events of a website', () => {
     expect((await tail.until('token_refused other_domain'))[0]).toMatchObject({ email: null, fix: expect.stringContaining('`domain`') });
 
     const late = await token();
-    await stage.query("update websites set created_at = now() - interval '2 hours' where domain = $1", [domain]);
+    await stage.query(
+      "update websites set created_at = now() - interval '2 hours', domain_since = now() - interval '2 hours' where domain = $1",
+      [domain],
+    );
     await stage.query("update tokens set expires_at = now() - interval '1 second' where email = $1", [late.email]);
     expect(await verify(late.token)).toMatchObject({ reason: 'expired' });
     const [expired] = await tail.until('token_refused expired');
@@ -190,7 +193,7 @@ describe('access', () => {
     const byKey = await second.client().get(`/api/websites/events?domain=${domain}`, { Authorization: `Bearer ${key}` });
     expect(byKey.json.events).toHaveLength(2);
 
-    await stage.query('update websites set email = $2, created_at = now() where domain = $1', [domain, other.email]);
+    await stage.query('update websites set email = $2, domain_since = now() where domain = $1', [domain, other.email]);
     expect((await page(`domain=${domain}`, other.client)).events).toEqual([]);
     expect((await reader.get(`/api/websites/events?domain=${domain}`)).status).toBe(404);
   });
@@ -241,7 +244,10 @@ describe('reading', () => {
       [domain],
     );
     expect((await page(`domain=${domain}&since=60`)).events).toEqual([]);
-    await stage.query("update websites set created_at = now() - interval '1 day' where domain = $1", [domain]);
+    await stage.query(
+      "update websites set created_at = now() - interval '1 day', domain_since = now() - interval '1 day' where domain = $1",
+      [domain],
+    );
     await stage.query(`insert into website_events (at, domain, kind) values (now(), $1, 'wrong_code')`, [domain]);
     expect((await page(`domain=${domain}&since=60`)).events).toHaveLength(1);
     expect((await page(`domain=${domain}&since=7200`)).events).toHaveLength(2);

@@ -25,7 +25,7 @@ beforeEach(async () => {
   // The times of rows rise with their numbers, also where a test adds rows of the past.
   await stage.query("set session_replication_role = 'replica'; truncate audit_log, website_events");
   website = (await owner.client.post('/api/websites', { domain: freshDomain() })).json;
-  await stage.query("update websites set proven_at = now(), created_at = now() - interval '200 days' where id = $1", [website.id]);
+  await stage.query("update websites set proven_at = now(), domain_since = now() - interval '200 days' where id = $1", [website.id]);
 });
 
 const path = () => `/api/websites/${website.id}/log`;
@@ -203,7 +203,7 @@ describe('access to the log', () => {
       owner.email,
     ]);
     expect((await page({}, other.client)).events).toHaveLength(2);
-    await stage.query("update websites set moved_at = now() - interval '1 hour' where id = $1", [website.id]);
+    await stage.query("update websites set domain_since = now() - interval '1 hour' where id = $1", [website.id]);
     expect((await page({}, other.client)).events.map(({ email }) => email)).toEqual(['w@mail.example']);
   });
 

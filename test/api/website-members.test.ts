@@ -127,7 +127,10 @@ describe('an invitation', () => {
     expect(mails[0].text).toContain('within these 7 days');
     expect(mails[0].code).toBe('');
     // The website is older than its invitations.
-    await stage.query("update websites set created_at = created_at - interval '8 days', moved_at = null where id = $1", [team.site.id]);
+    await stage.query(
+      "update websites set created_at = created_at - interval '8 days', domain_since = created_at - interval '8 days' where id = $1",
+      [team.site.id],
+    );
     await pass(early, '6 days 23 hours');
     await pass(late, '7 days 1 second');
     await accepted.client.post(`/api/invitations/${team.site.id}/accept`, {});

@@ -27,7 +27,7 @@ export async function measureStats(stage: Stage, signIns: number): Promise<void>
     await migrate(url, { functions: sqlFunctions });
     await query(
       url,
-      `insert into websites (id, domain, email, claimed_at, created_at)
+      `insert into websites (id, domain, email, claimed_at, domain_since)
        select gen_random_uuid(), 'site-' || n || '.example', case when n < ${OWN_SITES} then '${ACCOUNT.email}' else 'n-' || n || '@mail.example' end,
          now(), now() - interval '90 days' from generate_series(0, ${SITES - 1}) n`,
     );

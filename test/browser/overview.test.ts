@@ -95,7 +95,10 @@ test('shows the sign-ins per day in a period, with a comparison, and their table
   await page.goto(url('/developer-email-auth'));
   const domain = freshDomain();
   await addWebsite(page, domain);
-  await scene.stage.query("update websites set created_at = now() - interval '65 days' where domain = $1", [domain]);
+  await scene.stage.query(
+    "update websites set created_at = now() - interval '65 days', domain_since = now() - interval '65 days' where domain = $1",
+    [domain],
+  );
   await scene.stage.query(
     `insert into daily_sites (website, day, sent, opened, again, completed)
      select id, (now() at time zone 'UTC')::date - n, 4, 3, 1, 4 from websites, generate_series(1, 59) n where domain = $1 and (n < 20 or n > 49)`,

@@ -13,7 +13,10 @@ beforeAll(async () => {
 type Site = { id: string; domain: string };
 const addSite = async (): Promise<Site> => {
   const site = (await owner.client.post('/api/websites', { domain: freshDomain() })).json;
-  await scene.stage.query("update websites set created_at = now() - interval '100 days' where id = $1", [site.id]);
+  await scene.stage.query(
+    "update websites set created_at = now() - interval '100 days', domain_since = now() - interval '100 days' where id = $1",
+    [site.id],
+  );
   return site;
 };
 /** Opens a page in a browser in which someone is signed in. */

@@ -5,7 +5,9 @@ import type { Stop, StopAt } from './stop.ts';
 
 /** Inserts the steps of two sign-ins of the last minutes at shop.example. */
 export async function fillEvents(stage: Stage): Promise<void> {
-  await stage.query("update websites set created_at = now() - interval '2 days' where domain = 'shop.example'");
+  await stage.query(
+    "update websites set created_at = now() - interval '2 days', domain_since = now() - interval '2 days' where domain = 'shop.example'",
+  );
   await stage.query(`
     insert into audit_log (at, action, email, domain)
     select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', 'shop.example'

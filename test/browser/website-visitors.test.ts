@@ -16,8 +16,8 @@ async function openVisitors({ visitors, proven = true }: { visitors: number; pro
   const [email, domain] = [freshAddress('dev'), freshDomain()];
   await signIn(scene, page, email);
   await scene.stage.query(
-    `insert into websites (id, domain, email, claimed_at, proven_at, created_at)
-     values (gen_random_uuid(), $1, $2, now(), case when $3 then now() end, now() - interval '1 year')`,
+    `insert into websites (id, domain, email, claimed_at, proven_at, created_at, domain_since)
+     values (gen_random_uuid(), $1, $2, now(), case when $3 then now() end, now() - interval '1 year', now() - interval '1 year')`,
     [domain, email, proven],
   );
   await scene.stage.query(

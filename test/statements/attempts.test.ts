@@ -31,7 +31,7 @@ async function attempt(changes: Row = {}, website: Row = {}) {
     expires_at: "sql:now() + interval '599 seconds'",
     ...changes,
   };
-  await insert(database, 'websites', { id: uuid(), domain, created_at: "sql:now() - interval '1 day'", ...website });
+  await insert(database, 'websites', { id: uuid(), domain, domain_since: "sql:now() - interval '1 day'", ...website });
   await insert(database, 'sign_in_attempts', row);
   const device = freshBytes().toString('base64url');
   const browser = { device, userAgent: '', clientAddress: '192.0.2.1', attempt: '', session: undefined };
@@ -53,8 +53,7 @@ test.each<[string, Row, Row?]>([
   ['that has expired', { expires_at: "sql:now() - interval '1 second'" }],
   ['that was consumed', { consumed_at: 'sql:now()' }],
   ['of a program', { kind: 'app' }],
-  ['of a website that was registered later', {}, { created_at: 'sql:now()' }],
-  ['of a website that has another domain since', {}, { moved_at: 'sql:now()' }],
+  ['of a website that has had its domain for a shorter time', {}, { domain_since: 'sql:now()' }],
 ])('an attempt %s is not opened', async (_, changes, website) => {
   const { email, open } = await attempt(changes, website);
   expect(await open()).toBeNull();
@@ -80,7 +79,7 @@ test.each<[string, Row]>([
 ])('the link of a registration is not opened where the website %s', async (_, changes) => {
   const [domain, email] = [freshDomain(), freshAddress()];
   const of = { kind: 'registration', email, domain: null, audience: domain, expires_at: "sql:now() + interval '6 days'" };
-  await insert(database, 'websites', { id: uuid(), domain, email, created_at: "sql:now() - interval '1 day'", ...changes });
+  await insert(database, 'websites', { id: uuid(), domain, email, domain_since: "sql:now() - interval '1 day'", ...changes });
   expect(await (await attempt(of)).open()).toBeNull();
   await core.query('update websites set claimed_at = null, email = $2 where domain = $1', [domain, email]);
   expect(await (await attempt(of)).open()).toMatchObject({ email });

@@ -59,9 +59,13 @@ test('batches with the same mailboxes and networks in another order never wait f
   };
   const forwards = mailboxes.map((_, n) => n);
   const orders = [forwards, forwards.toReversed(), forwards.map((n) => (n * 7) % 16), forwards.map((n) => (n * 11 + 3) % 16)];
-  const rounds = Array.from({ length: 60 }, () => Promise.all(orders.map(call)));
-  for (const results of await Promise.all(rounds))
-    for (const { rows } of results) expect(rows.every(({ status }) => status === 'sent')).toBe(true);
+  const racers = orders.map(async (order) => {
+    for (let round = 0; round < 60; round++) {
+      const { rows } = await call(order);
+      expect(rows.every(({ status }) => status === 'sent')).toBe(true);
+    }
+  });
+  await Promise.all(racers);
 });
 
 test('of several requests in one batch that a limit does not let pass, the first ones send an email', async () => {

@@ -20,7 +20,7 @@ const verify = (token: string, domain?: string, key?: string) =>
 /** Adds a token of a visitor for a registered website. @param changes columns of the token */
 async function issued(changes: Record<string, unknown> = {}, domain = freshDomain()) {
   const [token, email] = [randomBytes(32).toString('base64url'), freshAddress()];
-  await insert(database, 'websites', { id: uuid(), domain, created_at: "sql:now() - interval '1 day'" });
+  await insert(database, 'websites', { id: uuid(), domain, domain_since: "sql:now() - interval '1 day'" });
   const row = { domain, audience: domain, email, expires_at: "sql:now() + interval '1 hour'", ...changes };
   await insert(database, 'tokens', { hash: digest(token), ...row });
   return { token, email, domain };

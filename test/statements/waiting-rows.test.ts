@@ -39,7 +39,7 @@ test.for(JOINS)('a code and a link are accepted once the row of their attempt is
   const opener = new AttemptOpener({ core, secrets, publicUrl: 'https://auth.example' });
   const tries = new CodeTries(core, 1);
   const [domain, device] = [freshDomain(), randomBytes(32).toString('base64url')];
-  await insert(database, 'websites', { id: uuid(), domain, created_at: "sql:now() - interval '1 day'" });
+  await insert(database, 'websites', { id: uuid(), domain, domain_since: "sql:now() - interval '1 day'" });
   const visitor = { device, userAgent: '', clientAddress: '192.0.2.1', attempt: '', session: undefined };
   for (const way of ['code', 'link'] as const) {
     const [id, email, browser] = [uuid(), freshAddress(), freshBytes()];

@@ -111,8 +111,8 @@ create table websites (
   proven_at timestamptz,
   created_at timestamptz not null default now(),
   icon uuid references uploads on delete set null,
-  -- When it moved to the domain that it has; null: it began with it.
-  moved_at timestamptz,
+  -- When it was registered, or moved to the domain that it has. What happened at the domain before is none of its owner's business.
+  domain_since timestamptz not null default now(),
   -- Shown beside the host on the sign-in page, once the domain is proven. Empty: only the host.
   name text not null default '',
   -- #rrggbb, or empty.
