@@ -16,7 +16,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import { emailRequests } from '../metrics/metrics.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { displayDomainOf } from '../websites/domains.ts';
-import { columnsOf, type DestinationParameters, type Destinations, redirectHostOf } from './destination.ts';
+import { columnsOf, type DestinationParameters, type Destinations, NO_CONDITIONS, redirectHostOf } from './destination.ts';
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 
 const LIMIT_MESSAGES: Record<Limit, string> = {
@@ -134,7 +134,10 @@ function attemptFor(
   destination: Destination,
   language: LanguageCode,
 ): Pick<NewAttempt, 'kind' | 'destination' | 'mailKind' | 'mailData'> & Partial<NewAttempt> {
-  if (destination.to === 'portal') return { kind: 'portal', destination, mailKind: 'portal_sign_in', mailData: {} };
+  if (destination.to === 'portal') {
+    // An email always opens the portal.
+    return { kind: 'portal', destination: { ...destination, conditions: NO_CONDITIONS }, mailKind: 'portal_sign_in', mailData: {} };
+  }
   if (destination.to === 'website') {
     const { host, website } = destination;
     return { kind: 'site', destination, mailKind: 'sign_in', mailData: { host, website } };

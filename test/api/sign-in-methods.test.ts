@@ -168,6 +168,13 @@ describe('max_age and require', () => {
   });
 });
 
+test('an email opens the portal, whatever its request requires', async () => {
+  const [client, email] = [service.client(), freshAddress()];
+  expect((await client.post('/api/auth/domain-auth', { email, require: 'passkey' })).status).toBe(200);
+  const portal = await openLink(client, await stage.mailbox.waitFor(email));
+  expect((await client.post('/api/auth/token-login', { token: tokenOf(portal) })).status).toBe(200);
+});
+
 test('require=passkey refuses a remembered account, and an email issues no token', async () => {
   const { client, email } = await remembered();
   const refused = await signInAgain(client, email, { require: 'passkey' });

@@ -369,7 +369,6 @@ export const mutations: Mutation[] = [
   ...rowsOf('server/oidc/interactions.ts', [
     ['and browser = $2 and interaction = $3', 'and interaction = $3', 'test/api/oidc-attacks-pages.test.ts test/api/oidc.test.ts'],
     ['and browser = $2 and interaction = $3', 'and browser = $2', 'test/api/oidc-attacks-pages.test.ts test/api/oidc.test.ts'],
-    ['(passkey && !isPasskeyAcr(ACR[signedIn.method]))', 'false', 'test/api/passkeys.test.ts test/api/oidc-interactions.test.ts'],
   ]),
   ...rowsOf('server/oidc/adapter.ts', [
     [
