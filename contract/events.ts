@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_DOMAIN_INPUT, MAX_EVENT_AGE_SECONDS, MAX_EVENT_WAIT_SECONDS, MAX_LOG_DAYS } from './limits.ts';
+import { METHODS, OTHER_METHODS } from './methods.ts';
 import { WebsiteParams } from './websites.ts';
 
 /** Which events to return: those after a cursor, or those of the last `since` seconds. */
@@ -39,8 +40,7 @@ export const WebsiteEvent = z.object({
   name: z.string().meta({ description: 'For people: the domain decoded, or the name of the application' }),
   // A text and not an enum: a program must be able to show the kinds of a later version.
   kind: z.string().meta({
-    description:
-      'requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, address_proven, remembered, passkey, verified_email, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused; with OpenID Connect also exchanged and client_refused',
+    description: `requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, address_proven, ${OTHER_METHODS.map((method) => METHODS[method].event.kind).join(', ')}, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused; with OpenID Connect also exchanged and client_refused`,
   }),
   reason: z.string().nullable().meta({
     description:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { languageCodes } from './languages.ts';
 import { MAX_SIGN_IN_AGE_SECONDS } from './limits.ts';
+import { methodNames } from './methods.ts';
 import { attemptStatuses } from './pages.ts';
 import { codeFault, EMAIL_MESSAGES, emailFaultOf, readCode, readEmail } from './rules.ts';
 
@@ -174,9 +175,6 @@ export const ConfirmLinkResponse = z.union([RedirectResponse, AddPasskeyResponse
 
 export const ConfirmLinkRequest = z.object({ t: secret, email: Email });
 
-/** How a visitor signed in. `verified_email`: the browser proved the address (Email Verification Protocol). */
-export const signInMethods = ['link', 'code', 'remembered', 'passkey', 'verified_email'] as const;
-
 export const VerifyRequest = z.object({
   token: z.string({ error: 'Give exactly one token' }).min(1, 'Give exactly one token').max(512, 'Give exactly one token'),
   domain: z
@@ -190,7 +188,7 @@ export const VerifyResponse = z.union([
     email: z.string(),
     valid: z.literal(true),
     domain: z.string(),
-    method: z.enum(signInMethods).meta({ description: 'How the visitor signed in' }),
+    method: z.enum(methodNames).meta({ description: 'How the visitor signed in' }),
     at: z.string().meta({ description: 'When the visitor proved the address; for a remembered account, before this sign-in' }),
   }),
   z.object({ email: z.null(), valid: z.literal(false), reason: z.enum(['used', 'expired', 'unknown', 'other_domain']) }),

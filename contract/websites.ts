@@ -10,6 +10,7 @@ import {
   VISITOR_DAYS,
   VISITORS_PAGE,
 } from './limits.ts';
+import { type CountName, countsOf, EMAIL_METHODS, type EmailMethod, METHODS, type Method, OTHER_METHODS } from './methods.ts';
 import { websiteNameFault } from './rules.ts';
 import { Email } from './signin.ts';
 
@@ -76,8 +77,12 @@ export const Claim = z.object({ domain: z.string(), proof: Website.shape.proof }
 /** The URL to PUT an icon's bytes to, once, with its content type; the path without the query is then its iconUrl. */
 export const UploadResponse = z.object({ uploadURL: z.string() });
 
-const byPasskey = z.number().meta({ description: 'Of `again`, with a passkey; the rest is with remembered accounts' });
-const byVerifiedEmail = z.number().meta({ description: 'Of `again`, with an address that the browser proved' });
+/** Returns the schemas of the counts that methods have of their own. */
+const ownCounts = <M extends Method>(methods: readonly M[]) =>
+  Object.fromEntries(countsOf(methods).map(({ name, description }) => [name, z.number().meta({ description })])) as Record<
+    CountName<M>,
+    z.ZodNumber
+  >;
 
 /** The sign-ins to a website in the last 30 UTC days. */
 export const WebsiteStats = z.object({
@@ -85,8 +90,7 @@ export const WebsiteStats = z.object({
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
   opened: z.number().meta({ description: 'Links opened and codes entered' }),
   again: z.number().meta({ description: 'Sign-ins without an email' }),
-  byPasskey,
-  byVerifiedEmail,
+  ...ownCounts(OTHER_METHODS),
   completed: z.number().meta({ description: 'Tokens that the website verified' }),
   medianSeconds: z.number().nullable().meta({ description: 'From the request to the opening; null: nothing was opened' }),
 });
@@ -103,10 +107,9 @@ export const WebsiteHistoryQuery = WebsiteParams.extend({
 const counts = {
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
   opened: z.number().meta({ description: 'Links opened and codes entered' }),
-  openedByCode: z.number().meta({ description: 'Of these, by code' }),
+  ...ownCounts(EMAIL_METHODS),
   again: z.number().meta({ description: 'Sign-ins without an email, also through OpenID Connect' }),
-  byPasskey,
-  byVerifiedEmail,
+  ...ownCounts(OTHER_METHODS),
   completed: z.number().meta({ description: 'Tokens that the website verified, of sign-ins with and without an email' }),
   openIdSent: z.number().meta({ description: 'Sign-in emails requested through OpenID Connect' }),
   openIdOpened: z.number().meta({ description: 'Sign-ins by email through OpenID Connect' }),
@@ -116,11 +119,15 @@ const median = (of: string) =>
     .number()
     .nullable()
     .meta({ description: `Median seconds from the request to the opening, ${of}` });
+const mediansByMethod = Object.fromEntries(EMAIL_METHODS.map((method) => [method, median(`of ${method}s`)])) as Record<
+  EmailMethod,
+  ReturnType<typeof median>
+>;
 
 /** The sign-ins to one website, in sum and per day. */
 export const WebsiteHistory = z.object({
   total: z.object(counts),
-  median: z.object({ all: median('of all'), link: median('of links'), code: median('of codes') }),
+  median: z.object({ all: median('of all'), ...mediansByMethod }),
   days: z
     .array(z.object({ date: z.string(), ...counts }))
     .meta({ description: 'UTC days, oldest first, including those without sign-ins' }),
@@ -205,6 +212,8 @@ export const VisitorsQuery = WebsiteParams.extend({
     .meta({ description: `Of ${VISITORS_PAGE} visitors each` }),
 });
 
+const NOUNS = OTHER_METHODS.map((method) => METHODS[method].noun);
+
 /** An address that signed in to a website. */
 export const Visitor = z.object({
   email: z.string().meta({ description: 'Masked until the domain is proven, except in local mode' }),
@@ -214,7 +223,7 @@ export const Visitor = z.object({
   remembered: z
     .number()
     .int()
-    .meta({ description: 'Sign-ins without an email: with a remembered account, a passkey or an address that the browser proved' }),
+    .meta({ description: `Sign-ins without an email: with ${NOUNS.slice(0, -1).join(', ')} or ${NOUNS.at(-1)}` }),
   openid: z.number().int().meta({ description: 'Sign-ins by OpenID Connect' }),
 });
 

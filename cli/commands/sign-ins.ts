@@ -169,26 +169,20 @@ export const verify: CommandSpec = {
     const isSignedIn = (await context.credentials()).callerAt(await context.settings.host()) !== null;
     const client = isSignedIn ? (await context.signedIn()).client : await context.anonymous();
     const result = await client.verifyTokenByPost({ token, domain });
-    terminal.result(result, result.valid ? formatSignIn(result) : `Not valid. ${REASONS[result.reason]}`);
+    terminal.result(result, result.valid ? await formatSignIn(result) : `Not valid. ${REASONS[result.reason]}`);
     if (result.valid) terminal.note('The token is used up: the website can no longer verify it.');
     return result.valid ? EXIT.ok : EXIT.negative;
   },
 };
 
-/** How a visitor signed in; a service of an earlier version does not say it. */
-const METHODS: Readonly<Record<SignIn['method'], string>> = {
-  link: 'by the link of an email',
-  code: 'by the code of an email',
-  remembered: 'with a remembered account',
-  passkey: 'with a passkey',
-  verified_email: 'with an address that the browser proved',
-};
-
 type SignIn = Extract<Output<'verifyToken'>, { valid: true }>;
 
-function formatSignIn({ email, domain, method, at }: SignIn): string {
-  const how = METHODS[method];
-  return how ? `${email} signed in at ${domain} ${how}.\nThe address was proven at ${at}.` : `${email} signed in at ${domain}.`;
+/** A service of an earlier or later version may not say the method, or say another one. */
+async function formatSignIn({ email, domain, method, at }: SignIn): Promise<string> {
+  const { METHODS } = await import('../../contract/methods.ts');
+  if (!Object.hasOwn(METHODS, method)) return `${email} signed in at ${domain}.`;
+  const { noun, sendsMail } = METHODS[method];
+  return `${email} signed in at ${domain} ${sendsMail ? 'by' : 'with'} ${noun}.\nThe address was proven at ${at}.`;
 }
 
 async function readToken({ terminal }: Context, given: string | undefined): Promise<string> {

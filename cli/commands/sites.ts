@@ -69,8 +69,6 @@ export const sitesAdd: CommandSpec = {
 
 type SiteStats = Omit<Output<'websiteStats'>[number], 'id'>;
 
-const NO_STATS: SiteStats = { sent: 0, opened: 0, again: 0, byPasskey: 0, byVerifiedEmail: 0, completed: 0, medianSeconds: null };
-
 export const sitesGet: CommandSpec = {
   usage: 'sites get <domain>',
   needs: 'sign-in',
@@ -83,25 +81,27 @@ export const sitesGet: CommandSpec = {
     const { terminal } = context;
     const { client, host } = await context.signedIn();
     const site = await requireSite(client, domain);
+    const { NO_STATS } = await import('../../contract/methods.ts');
     const { id, ...stats } = (await client.websiteStats({})).find((each) => each.id === site.id) ?? { id: site.id, ...NO_STATS };
     const { STATS_DAYS } = await import('../../contract/limits.ts');
     const title = terminal.style('bold', `Last ${STATS_DAYS} days`);
     terminal.result(
       { ...siteData(site, host), id, figures: stats },
-      `${formatSite(context, site, host)}\n\n${title}\n${formatStats(stats)}`,
+      `${formatSite(context, site, host)}\n\n${title}\n${await formatStats(stats)}`,
     );
     return EXIT.ok;
   },
 };
 
-/** A service of an earlier version counts passkeys with remembered accounts. */
-function formatStats({ sent, opened, again, byPasskey = 0, byVerifiedEmail = 0, completed, medianSeconds }: SiteStats): string {
+/** A service of an earlier version counts all sign-ins without an email together. */
+async function formatStats({ sent, completed, medianSeconds, ...counts }: SiteStats): Promise<string> {
+  const { METHODS, OTHERS_AS_COUNTED, signInsByMethod } = await import('../../contract/methods.ts');
+  const signIns = signInsByMethod(counts);
+  const others = OTHERS_AS_COUNTED.filter((method) => signIns[method] > 0 || !('isExperimental' in METHODS[method]));
   const rows: [string, number][] = [
     ['emails requested', sent],
-    ['links opened and codes entered', opened],
-    ['passkeys, without an email', byPasskey],
-    ...(byVerifiedEmail > 0 ? [['addresses that the browser proved, without an email', byVerifiedEmail] as [string, number]] : []),
-    ['remembered accounts, without an email', again - byPasskey - byVerifiedEmail],
+    ['links opened and codes entered', counts.opened],
+    ...others.map((method): [string, number] => [`${METHODS[method].plural.text}, without an email`, signIns[method]]),
     ['tokens that the website verified', completed],
   ];
   const digits = Math.max(...rows.map(([, count]) => count.toLocaleString('en').length));

@@ -3,8 +3,9 @@ import { Overview } from '../../contract/account.ts';
 import type { Client } from '../../contract/client.ts';
 import { WebsiteEvent } from '../../contract/events.ts';
 import { MAX_EVENT_AGE_SECONDS, STATS_DAYS } from '../../contract/limits.ts';
+import { METHODS, methodNames, OTHERS_AS_COUNTED, signInsByMethod } from '../../contract/methods.ts';
 import { maskEmail, secondsOf } from '../../contract/rules.ts';
-import { signInMethods, VerifyRequest } from '../../contract/signin.ts';
+import { VerifyRequest } from '../../contract/signin.ts';
 import { WebsiteStats } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { requireOwnSite } from '../service.ts';
@@ -25,11 +26,8 @@ const UNVERIFIED =
 const MISSING: Readonly<Record<string, string>> = {
   requested: 'The mail server has not accepted the email yet.',
   mail_accepted: 'The link has not been opened and no code entered: let the person look for the email, also in the spam folder.',
-  opened: UNVERIFIED,
+  ...Object.fromEntries(methodNames.map((method) => [METHODS[method].event.kind, UNVERIFIED])),
   address_proven: 'The visitor has not created a passkey on the page that asks for it.',
-  remembered: UNVERIFIED,
-  passkey: UNVERIFIED,
-  verified_email: UNVERIFIED,
   exchanged: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
   verified: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
 };
@@ -124,7 +122,7 @@ export const verifyToken = defineTool({
     email: z.string().nullable().describe('The address that signed in; null: the token is not valid'),
     valid: z.boolean(),
     domain: z.string().nullable().describe('The website that the token was for; null: the token is not valid'),
-    method: z.enum(signInMethods).optional().describe('How the visitor signed in'),
+    method: z.enum(methodNames).optional().describe('How the visitor signed in'),
     at: z.string().optional().describe('When the visitor proved the address; for a remembered account, before this sign-in'),
     reason: z.enum(['used', 'expired', 'unknown', 'other_domain']).optional().describe('Why it is not valid'),
   }),
@@ -167,11 +165,17 @@ export const getStats = defineTool({
   },
   text({ days, account, sites }) {
     const lines = sites.map(
-      ({ domain, sent, opened, again, byPasskey, byVerifiedEmail, completed, medianSeconds }) =>
-        `${domain}: ${sent} emails, ${opened} opened${medianSeconds === null ? '' : ` after ${Math.round(medianSeconds)} s (median)`}, ${byPasskey} with passkeys, ${byVerifiedEmail} with emails that the browser verified, ${again - byPasskey - byVerifiedEmail} with remembered accounts, ${completed} tokens verified.`,
+      ({ domain, sent, completed, medianSeconds, ...counts }) =>
+        `${domain}: ${sent} emails, ${counts.opened} opened${medianSeconds === null ? '' : ` after ${Math.round(medianSeconds)} s (median)`}, ${formatOthers(counts)}, ${completed} tokens verified.`,
     );
     return [`${account.totalLogins} sign-ins in the last ${days} days.`, ...(lines.length > 0 ? lines : ['There is no website yet.'])].join(
       '\n',
     );
   },
 });
+
+/** Returns the sign-ins without an email by method. */
+function formatOthers(counts: Parameters<typeof signInsByMethod>[0]): string {
+  const signIns = signInsByMethod(counts);
+  return OTHERS_AS_COUNTED.map((method) => `${signIns[method]} with ${METHODS[method].plural.mcp}`).join(', ');
+}

@@ -17,15 +17,7 @@ import { clearSession } from './browser.ts';
 import { deviceIdOf } from './sessions.ts';
 
 /** Actions of visitors with the account's address, which are not part of its audit trail. */
-const VISITOR_ACTIONS = [
-  'sign_in_requested',
-  'signed_in',
-  'address_proven',
-  'signed_in_again',
-  'signed_in_passkey',
-  'signed_in_verified_email',
-  'token_verified',
-];
+const VISITOR_ACTIONS = ['sign_in_requested', 'signed_in', 'address_proven', 'token_verified'];
 
 // The literal actions contain the condition of the index audit_log_account, which continues after the entry $2. The id of the output is a text,
 // which does not sort as a number.

@@ -3,6 +3,8 @@ import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { Orm } from '../db/models.ts';
+import { SHOWN_ACTION } from '../db/sign-in-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type Account, type Caller, type Served, serve } from '../http/invoke.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
@@ -120,10 +122,11 @@ export class Admin {
   }
 
   async auditLog({ before, q }: Parsed<'adminAuditLog'>): Promise<Output<'adminAuditLog'>> {
-    const { AuditEntry } = await this.#parts.database.orm();
+    const { sequelize, AuditEntry } = await this.#parts.database.orm();
+    const action = sequelize.literal(SHOWN_ACTION);
     const entries = await AuditEntry.findAll({
-      attributes: ['id', 'action', 'email', 'domain', 'createdAt'],
-      ...(await this.#page(before, q, ['email', 'domain', 'action'])),
+      attributes: ['id', [action, 'action'], 'email', 'domain', 'createdAt'],
+      ...(await this.#page(before, q, ['email', 'domain', action])),
       raw: true,
     });
     return entries.map(withTimes);
@@ -218,13 +221,15 @@ export class Admin {
   }
 
   /** @param columns one of them contains the text `q` */
-  async #page(before: string | undefined, q: string, columns: string[]) {
-    const { Op } = await this.#parts.database.orm();
+  async #page(before: string | undefined, q: string, columns: (string | ReturnType<Orm['sequelize']['literal']>)[]) {
+    const { sequelize, Op } = await this.#parts.database.orm();
     const contains = { [Op.iLike]: `%${q.replaceAll(/[\\%_]/g, '\\$&')}%` };
     return {
       where: {
         ...(before !== undefined && { id: { [Op.lt]: before } }),
-        ...(q !== '' && { [Op.or]: columns.map((column) => ({ [column]: contains })) }),
+        ...(q !== '' && {
+          [Op.or]: columns.map((column) => (typeof column === 'string' ? { [column]: contains } : sequelize.where(column, contains))),
+        }),
       },
       order: [['id', 'desc']] as [string, string][],
       limit: PAGE_SIZE,

@@ -7,6 +7,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
 import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
+import { SHOWN_ACTION } from '../db/sign-in-rows.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { digest } from '../secrets.ts';
@@ -234,7 +235,7 @@ with ended as (delete from oidc_records where kind = 'Grant' and client_id = $1 
 delete from oidc_records where grant_id = any(array(select id from ended))`;
 
 // The id of the output is a text, which does not sort as a number.
-const LOG = 'select a.id::text, action, email, at from audit_log a where client_id = $1 order by a.id desc limit $2';
+const LOG = `select a.id::text, ${SHOWN_ACTION} as action, email, at from audit_log a where client_id = $1 order by a.id desc limit $2`;
 
 type LogRow = { id: string; action: string; email: string | null; at: Date };
 

@@ -6,6 +6,7 @@ import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import type { Destination } from '../../contract/signin.ts';
 import { type Browser, browserOf, PageValues, rememberAccount } from '../accounts/browser.ts';
+import { methodCode } from '../db/sign-in-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
@@ -15,7 +16,6 @@ import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, type SecretKeys } from '../secrets.ts';
 import { completeSignIns, type Issued, issueIn } from '../signin/complete.ts';
 import { columnsOf, type Destinations, requireNoPasskey, withToken } from '../signin/destination.ts';
-import { methodCode } from '../signin/methods.ts';
 import type { SignedIn } from '../signin/opener.ts';
 import { DiscoveryFailed, type DiscoveryFailure, type IssuerDiscovery } from './discovery.ts';
 import { InvalidToken, type SplitToken, splitToken, type TokenFailure } from './token.ts';
@@ -188,14 +188,14 @@ with used as (
   on conflict do nothing returning $2::text as email, $13::text as mailbox
 ),
 ${completeSignIns('used', {
-  audit: { action: "'signed_in_verified_email'", domain: '$3', clientId: '$4::text' },
+  method: methodCode('verified_email'),
+  audit: { domain: '$3', clientId: '$4::text' },
   token: {
     hash: '$6::bytea',
     domain: '$3',
     audience: '$5::text',
     interaction: '$14::bytea',
     browser: '$7::bytea',
-    method: methodCode('verified_email'),
   },
   remembered: { device: '$8::bytea', label: '$9::text', selector: '$10::bytea', verifier: '$11::bytea' },
 })}

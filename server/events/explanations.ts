@@ -1,3 +1,4 @@
+import { METHODS, type Method } from '../../contract/methods.ts';
 import type { Output } from '../../contract/routes.ts';
 import { remedyFor } from '../applications/configuration.ts';
 
@@ -9,26 +10,18 @@ export type Explanation = { level: Level; text: string; fix: string | null };
 /** Steps that are in the audit log. */
 const AUDITED = {
   requested: info('A sign-in email was requested.'),
-  opened: info('The visitor opened the link or entered the code, and went back to the website with a token.'),
-  'opened code': info('The visitor entered the code, and went back to the website with a token.'),
+  ...ofMethods(({ event }) => `${event.text}, and went back to the website with a token.`),
   address_proven: info(
     'The visitor opened the link or entered the code. Only a passkey is accepted, so the page asks the visitor to add one; there is no token yet.',
   ),
-  remembered: info('A remembered account signed in without an email, and went back to the website with a token.'),
-  passkey: info('The visitor signed in with a passkey, without an email, and went back to the website with a token.'),
-  verified_email: info('The browser of the visitor proved the address, without an email, and went back to the website with a token.'),
   exchanged: { level: 'success', text: 'The client exchanged its code for the tokens: the visitor is signed in.', fix: null },
   verified: { level: 'success', text: 'The website verified the token: the visitor is signed in.', fix: null },
-} as const satisfies Record<string, Explanation>;
+} as const;
 
 /** The same with OpenID Connect, where the client gets a code. */
 const OPENID: Readonly<Record<string, Explanation>> = {
   requested: info('A sign-in email was requested through OpenID Connect.'),
-  opened: info('The visitor opened the link or entered the code of the email, and the sign-in by OpenID Connect went on.'),
-  'opened code': info('The visitor entered the code of the email, and the sign-in by OpenID Connect went on.'),
-  remembered: info('A remembered account signed in without an email, and the sign-in by OpenID Connect went on.'),
-  passkey: info('The visitor signed in with a passkey, without an email, and the sign-in by OpenID Connect went on.'),
-  verified_email: info('The browser of the visitor proved the address, without an email, and the sign-in by OpenID Connect went on.'),
+  ...ofMethods(({ event, sendsMail }) => `${event.text}${sendsMail ? ' of the email' : ''}, and the sign-in by OpenID Connect went on.`),
 };
 
 /** Steps that are recorded as events of a website, by kind or by kind and reason. */
@@ -145,6 +138,13 @@ function explainRefusal(reason: string): Explanation {
   const description = rest.join(': ');
   const text = `OpenID Connect: a request of the client was rejected with ${error}${description && ` (${description})`}.`;
   return problem(text, remedyFor({ error, description }));
+}
+
+/** Returns explanations by the kind, or the kind and reason, of the event of each method. */
+function ofMethods(textOf: (row: (typeof METHODS)[Method]) => string): Record<string, Explanation> {
+  return Object.fromEntries(
+    Object.values(METHODS).map((row) => [[row.event.kind, row.event.reason].filter(Boolean).join(' '), info(textOf(row))]),
+  );
 }
 
 function info(text: string): Explanation {

@@ -10,7 +10,7 @@ import { ERASED, shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 import { earliest, type Merged, mergeSources, positionOf, presentEvents } from './events.ts';
 import { PROBLEM_KINDS } from './explanations.ts';
-import { AUDIT_KINDS, type EventRow, EventStore, IS_EVENT, METHOD, type Position, type Source, subjectOfRow } from './store.ts';
+import { AUDIT_KINDS, type EventRow, EventStore, IS_EVENT, KIND, type Position, REASON, type Source, subjectOfRow } from './store.ts';
 
 type Page = Output<'websiteLog'>;
 
@@ -160,8 +160,8 @@ where id >= $2 and id < $3 and domain = $1 and at >= $4 and at < $5 and ($6::tex
 order by source.id desc limit ${MAX_ROWS}`;
 
 const AUDIT_ROWS = rowsOf(`
-  select id, at, ${subjectOfRow('array[$1]::text[]')} as domain, case action ${AUDIT_KINDS.map(([action, kind]) => `when '${action}' then '${kind}'`).join(' ')} end as kind,
-    ${METHOD} as reason, ${ADDRESS} as address, 1 as count, client_id is not null as is_open_id
+  select id, at, ${subjectOfRow('array[$1]::text[]')} as domain, ${KIND} as kind, ${REASON} as reason,
+    ${ADDRESS} as address, 1 as count, client_id is not null as is_open_id
   from audit_log where ${IS_EVENT}`);
 const EVENT_ROWS = rowsOf(`select id, at, domain, kind, reason, ${ADDRESS} as address, count, false as is_open_id from website_events`);
 
@@ -207,7 +207,7 @@ class LogStore {
 
   /** Returns the newest rows below a position and not below `floor`, up to the limits of one statement. */
   async read(website: LoggedWebsite, filter: LogFilter, below: Position, floor: Position): Promise<{ audit: Source; event: Source }> {
-    const audited = filter.kinds?.map((kind) => AUDIT_KINDS.some(([, auditKind]) => kind === auditKind));
+    const audited = filter.kinds?.map((kind) => AUDIT_KINDS.includes(kind));
     const none = (end: number): Source => ({ rows: [], end, endAt: null });
     const [audit, event] = await Promise.all([
       audited?.every((isAudited) => !isAudited)

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { METHODS, methodNames } from '../../contract/methods.ts';
 import { LOCALHOST } from '../../contract/rules.ts';
 import { startOf } from '../db/row-numbers.ts';
+import { ofSignIn } from '../db/sign-in-rows.ts';
 import { waitForWriters, writersOf } from '../db/writers.ts';
 import { shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
@@ -68,24 +70,30 @@ const DOMAINS = `
 select domain from websites w where ${IS_OWN} and ($3::text is null or domain = $3)
 union all select client_id from applications where user_id = $4 and ($3::text is null or client_id = $3)`;
 
-/** The actions of the audit log that are events, and their kinds. */
-export const AUDIT_KINDS: readonly (readonly [action: string, kind: string])[] = [
-  ['sign_in_requested', 'requested'],
-  ['signed_in', 'opened'],
-  ['address_proven', 'address_proven'],
-  ['signed_in_again', 'remembered'],
-  ['signed_in_passkey', 'passkey'],
-  ['signed_in_verified_email', 'verified_email'],
-  ['token_verified', 'verified'],
-  ['application_signed_in', 'opened'],
-  ['code_exchanged', 'exchanged'],
+/** The actions of the audit log that are events, and their kinds. A sign-in with a known method has the kind of its method. */
+const KIND_OF_ACTION = {
+  sign_in_requested: 'requested',
+  signed_in: 'opened',
+  address_proven: 'address_proven',
+  token_verified: 'verified',
+  application_signed_in: 'opened',
+  code_exchanged: 'exchanged',
+};
+
+/** The kinds of events that are rows of the audit log. */
+export const AUDIT_KINDS: readonly string[] = [
+  ...Object.values(KIND_OF_ACTION),
+  ...methodNames.map((method) => METHODS[method].event.kind),
 ];
 
-/** The reason of an event of the audit log: `code` for an opening by the code, whose seconds are negative (stats/store.ts). */
-export const METHOD = "case when action in ('signed_in', 'application_signed_in') and seconds < 0 then 'code' end";
+const ACTIONS = Object.entries(KIND_OF_ACTION);
+
+/** The kind and the reason of an event, of a row of the audit log. */
+export const KIND = `coalesce(${ofSignIn((method) => METHODS[method].event.kind)}, case action ${ACTIONS.map(([action, kind]) => `when '${action}' then '${kind}'`).join(' ')} end)`;
+export const REASON = ofSignIn((method) => METHODS[method].event.reason);
 
 /** The condition of rows of the audit log that are events. */
-export const IS_EVENT = `action in (${AUDIT_KINDS.map(([action]) => `'${action}'`).join(', ')})`;
+export const IS_EVENT = `action in (${ACTIONS.map(([action]) => `'${action}'`).join(', ')})`;
 
 /** Selects the newest row of both tables, and the transactions that may still add a row before it. */
 const NEWEST = `
@@ -106,14 +114,14 @@ const SHOWN_EMAIL = shownAddress({ website: 'owned.website', email: 'row.email',
 const AUDIT_ROWS = `
 with ${OWNED},
 row as materialized (
-  select id, at, subject as domain, action, email, seconds, client_id is not null as is_open_id
+  select id, at, subject as domain, action, method, email, client_id is not null as is_open_id
   from audit_log cross join lateral (select ${subjectOfRow('$3::text[]')} as subject) of_row
   where id > $4 and id <= $5 and ${IS_EVENT} and subject = any($3::text[])
   order by id limit $6
 )
-select row.id::float8 as id, at, row.domain, application, k.kind, ${METHOD} as reason, ${SHOWN_EMAIL} as email, 1 as count,
+select row.id::float8 as id, at, row.domain, application, ${KIND} as kind, ${REASON} as reason, ${SHOWN_EMAIL} as email, 1 as count,
   is_open_id as "isOpenId", proven, at >= since as visible
-from row join (values ${AUDIT_KINDS.map(([action, kind]) => `('${action}', '${kind}')`).join(', ')}) as k (action, kind) using (action) join owned using (domain) order by row.id`;
+from row join owned using (domain) order by row.id`;
 
 const EVENT_ROWS = `
 with ${OWNED},

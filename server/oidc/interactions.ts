@@ -10,13 +10,13 @@ import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 import type { Conditions, Destination } from '../../contract/signin.ts';
 import type { Database } from '../db/database.ts';
+import { methodOf } from '../db/sign-in-rows.ts';
 import { queryOf } from '../http/reading.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { WantedDestination } from '../signin/attempts.ts';
-import { methodOf, type TokenMethod } from '../signin/methods.ts';
 import { interactionResults } from './adapter.ts';
-import { ACR, AMR, asksForPasskey, isPasskeyAcr } from './authentication.ts';
+import { type Authentication, acrOf, amrOf, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { clientKindOf } from './clients.ts';
 import { cookieNames } from './configuration.ts';
 import { interactionPath } from './endpoints.ts';
@@ -162,7 +162,7 @@ export class Interactions {
     const { maxAge, passkey } = this.#conditionsOf(interaction);
     if (
       !signedIn ||
-      (passkey && !isPasskeyAcr(ACR[signedIn.method])) ||
+      (passkey && !isPasskeyAcr(acrOf(signedIn))) ||
       (signedIn.method === 'remembered' && maxAge !== null && signedIn.age >= maxAge)
     )
       return false;
@@ -176,7 +176,7 @@ export class Interactions {
     const locale = pageLanguage(request, params.ui_locales);
     // A remembered account was authenticated when its address was proven.
     const ts = method === 'remembered' ? { ts: Math.floor(Date.now() / 1000 - signedIn.age) } : {};
-    const login = { accountId: email, acr: ACR[method], amr: [...AMR[method]], ...ts };
+    const login = { accountId: email, acr: acrOf(signedIn), amr: amrOf(signedIn), ...ts };
     const payload = { ...interaction, result: { select_account: {}, login, locale }, ...(!isSame && { session: undefined }) };
     interactionResults.set(request, { uid, payload });
     const kept = Object.entries(cookies).filter(([name]) => name !== names.resume && (isSame || name !== names.session));
@@ -230,7 +230,7 @@ function scopesToGrant(details: Record<string, unknown>): (IdentityScope | Resou
 const SPEND = `
 update tokens set used_at = now()
 where hash = $1 and browser = $2 and interaction = $3 and used_at is null and expires_at > now() and ${notBeingSignedOut('email')}
-returning email, method, extract(epoch from now() - coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds'))::float8 as age`;
+returning email, method, hardware, extract(epoch from now() - coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds'))::float8 as age`;
 
 /** Uses up the token of a sign-in. Returns who signed in, how, and how many seconds ago the address was proven; or null. */
 async function spendToken(
@@ -238,8 +238,8 @@ async function spendToken(
   uid: string,
   token: Buffer,
   browser: Buffer,
-): Promise<{ email: string; method: TokenMethod; age: number } | null> {
-  type Row = { email: string; method: string; age: number };
+): Promise<(Authentication & { email: string; age: number }) | null> {
+  type Row = { email: string; method: string; hardware: boolean; age: number };
   const { rows } = await core.query<Row>({ name: 'oidc-spend-token', text: SPEND, values: [token, browser, digest(uid)] });
   return rows[0] ? { ...rows[0], method: methodOf(rows[0].method) } : null;
 }

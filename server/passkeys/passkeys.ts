@@ -14,7 +14,6 @@ import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
 import { issueIn } from '../signin/complete.ts';
 import { columnsOf, type Destinations, pageOf, withCode, withToken } from '../signin/destination.ts';
-import type { TokenMethod } from '../signin/methods.ts';
 import type { AddressProven, ProvenAddress } from '../signin/opener.ts';
 import type { KnownPasskey, PasskeyStore, StoredPasskey } from './store.ts';
 
@@ -108,7 +107,7 @@ export class Passkeys {
       counter: newCounter,
       backedUp: credentialBackedUp,
       destination: destination && columnsOf(destination),
-      method: methodOf(passkey.deviceType),
+      hardware: isHardware(passkey.deviceType),
       tokenHash: destination && stored.tokenHash,
     });
     if (email === null) throw new Fault('bad_passkey');
@@ -255,7 +254,7 @@ export class Passkeys {
       mail: { id: mailId, language, data, leaseSeconds: FIRST_LEASE_SECONDS },
       signIn: destination && {
         ...columnsOf(destination),
-        method: methodOf(credentialDeviceType),
+        hardware: isHardware(credentialDeviceType),
         tokenHash: digest(token),
         browser: digest(browser.attempt),
       },
@@ -312,8 +311,8 @@ export function rpIdOf(publicUrl: string, set: string | null): string | null {
   return isIP(hostname) > 0 || hostname.startsWith('[') ? null : (set ?? hostname);
 }
 
-/** Returns the method of a sign-in with a passkey. */
-const methodOf = (deviceType: StoredPasskey['deviceType']): TokenMethod => (deviceType === 'singleDevice' ? 'hardware_passkey' : 'passkey');
+/** Whether a passkey is bound to one device. */
+const isHardware = (deviceType: StoredPasskey['deviceType']) => deviceType === 'singleDevice';
 
 /** Returns the first name of a passkey: its password manager or authenticator, else its browser and system. */
 async function nameOf(aaguid: string, { userAgent }: Browser): Promise<string> {

@@ -3,12 +3,12 @@ import { MAX_PASSKEYS, PROOF_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import { inTransaction } from '../db/database.ts';
+import { methodCode } from '../db/sign-in-rows.ts';
 import { generationOf, isOfGeneration } from '../permissions/generations.ts';
 import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { completeSignIns, type Issued } from '../signin/complete.ts';
 import type { columnsOf } from '../signin/destination.ts';
-import { METHOD_CODES, type TokenMethod } from '../signin/methods.ts';
 
 /** A passkey as a sign-in reads it. */
 export type StoredPasskey = {
@@ -34,7 +34,8 @@ export type PasskeyUse = {
   backedUp: boolean;
   /** Null for the login of a program. */
   destination: TokenColumns | null;
-  method: TokenMethod;
+  /** Whether it is bound to one device. */
+  hardware: boolean;
   tokenHash: Buffer | null;
 } & Omit<Issued['stored'], 'tokenHash'>;
 
@@ -56,7 +57,7 @@ export type NewPasskey = {
   name: string;
   mail: { id: string; language: string; data: Record<string, string>; leaseSeconds: number };
   /** The token with which the visitor continues; null: no one is signed in. */
-  signIn: ({ tokenHash: Buffer; browser: Buffer; method: TokenMethod } & TokenColumns) | null;
+  signIn: ({ tokenHash: Buffer; browser: Buffer; hardware: boolean } & TokenColumns) | null;
 };
 
 type TokenColumns = ReturnType<typeof columnsOf>;
@@ -74,7 +75,7 @@ used as (insert into passkey_challenges (hash) select $2 from passkey on conflic
 select *, exists (select from used) as fresh from passkey`;
 
 // Of two uses with the same counter one is a clone's. $1 id, $2 counter, $3 backed up, $4 domain, $5 client_id, $6 audience, $7 hash of the
-// token, $8 browser, $9 device, $10 label, $11 selector, $12 verifier, $13 mailbox, $14 interaction, $15 method.
+// token, $8 browser, $9 device, $10 label, $11 selector, $12 verifier, $13 mailbox, $14 interaction, $15 whether it is bound to one device.
 const SIGN_IN = `
 with used as (
   update passkeys set counter = $2, backed_up = $3, last_used_at = now()
@@ -84,8 +85,16 @@ with used as (
   returning email, $13::text as mailbox
 ),
 ${completeSignIns('used', {
-  audit: { action: "'signed_in_passkey'", domain: '$4', clientId: '$5::text' },
-  token: { hash: '$7::bytea', domain: '$4', audience: '$6::text', interaction: '$14::bytea', browser: '$8::bytea', method: '$15::"char"' },
+  method: methodCode('passkey'),
+  audit: { domain: '$4', clientId: '$5::text' },
+  token: {
+    hash: '$7::bytea',
+    domain: '$4',
+    audience: '$6::text',
+    interaction: '$14::bytea',
+    browser: '$8::bytea',
+    hardware: '$15::boolean',
+  },
   remembered: {
     device: '$9::bytea',
     label: '$10::text',
@@ -114,7 +123,7 @@ select ${notBeingSignedOut('$1::text')} as admitted from pg_advisory_xact_lock(h
 
 // All passkeys of an address have one user handle, since an authenticator keeps one passkey for each. $1…$12: the columns, $13…$16: the
 // email, $17…$21: hash of the token, its domain, audience and browser, and client_id, $22: the generation,
-// $23 and $24: interaction and method of the token.
+// $23 interaction, $24 whether the passkey is bound to one device.
 const ADD = `
 with challenge as (insert into passkey_challenges (hash) values ($1) on conflict do nothing returning hash),
 added as (
@@ -128,14 +137,15 @@ added as (
 ),
 signed_in as (select email, null::text as mailbox from added where $17::bytea is not null),
 ${completeSignIns('signed_in', {
-  audit: { action: "'signed_in_passkey'", domain: '$18', clientId: '$21::text' },
+  method: methodCode('passkey'),
+  audit: { domain: '$18', clientId: '$21::text' },
   token: {
     hash: '$17::bytea',
     domain: '$18',
     audience: '$19::text',
     interaction: '$23::bytea',
     browser: '$20::bytea',
-    method: '$24::"char"',
+    hardware: '$24::boolean',
   },
 })},
 -- PostgreSQL runs the CTEs that no other one reads from the last to the first: the row of the sign-in follows this one.
@@ -164,7 +174,7 @@ export class PasskeyStore {
     counter,
     backedUp,
     destination,
-    method,
+    hardware,
     tokenHash,
     browser,
     device,
@@ -174,7 +184,7 @@ export class PasskeyStore {
   }: PasskeyUse): Promise<string | null> {
     const { domain = null, clientId = null, audience = null, interaction = null } = destination ?? {};
     const issued = [tokenHash, browser, device, label, selector, verifier];
-    const values = [id, counter, backedUp, domain, clientId, audience, ...issued, mailboxOf(email), interaction, METHOD_CODES[method]];
+    const values = [id, counter, backedUp, domain, clientId, audience, ...issued, mailboxOf(email), interaction, hardware];
     return (await this.#run<{ email: string }>('passkey-sign-in', SIGN_IN, values))[0]?.email ?? null;
   }
 
@@ -230,7 +240,7 @@ export class PasskeyStore {
     ];
     values.push(aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds);
     const { tokenHash = null, domain = null, audience = null, browser = null, clientId = null, interaction = null } = signIn ?? {};
-    values.push(tokenHash, domain, audience, browser, clientId, generation, interaction, METHOD_CODES[signIn?.method ?? 'passkey']);
+    values.push(tokenHash, domain, audience, browser, clientId, generation, interaction, signIn?.hardware ?? false);
     return inTransaction(this.#core, async (query) => {
       // The next statement sees the passkeys that a concurrent call has added, and the last sign-out.
       const [{ admitted }] = await query<{ admitted: boolean }>('passkey-lock', LOCK_ADDRESS, [email]);

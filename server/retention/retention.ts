@@ -20,6 +20,7 @@ import {
   type PartitionedTable,
   TOKENS,
 } from '../db/partitions.ts';
+import { METHOD_NAME, SHOWN_ACTION } from '../db/sign-in-rows.ts';
 import type { Log } from '../log.ts';
 import { overduePartitions } from '../metrics/metrics.ts';
 
@@ -201,8 +202,8 @@ async function isCounted(client: pg.ClientBase, partition: string, printsAuditLo
 function readLines(client: pg.Client, partition: string): Readable {
   const lines = client.query(
     copyTo(`copy (
-      select json_strip_nulls(json_build_object('id', id::text, 'at', to_char(at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'action', action,
-        'email', email, 'domain', domain, 'client_id', client_id, 'seconds', seconds))
+      select json_strip_nulls(json_build_object('id', id::text, 'at', to_char(at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'action', ${SHOWN_ACTION},
+        'email', email, 'domain', domain, 'client_id', client_id, 'seconds', seconds, 'method', ${METHOD_NAME}))
       from ${client.escapeIdentifier(partition)} order by id
     ) to stdout (format csv, quote e'\\x01', delimiter e'\\x02')`),
   );

@@ -14,10 +14,15 @@ type Expressions<Names extends string> = Record<Names, string>;
 
 /** What a sign-in issues and writes. */
 export type Completion = {
-  /** The audit row. `seconds`: from the request to the opening. */
-  audit: Expressions<'action'> & Partial<Expressions<'domain' | 'clientId' | 'seconds'>>;
-  /** The token of a sign-in to a website, to an authorization request or to the portal. None is issued where the hash is null. */
-  token?: Expressions<'hash' | 'domain' | 'audience' | 'interaction' | 'browser' | 'method'> & Partial<Expressions<'provenAt'>>;
+  /** How the person signed in; null where the proof does not say it. */
+  method: string;
+  /** The audit row. `action`: by default that of a sign-in to a website or the portal, and with a clientId to an application. `seconds`: from the request to the opening. */
+  audit: Partial<Expressions<'action' | 'domain' | 'clientId' | 'seconds'>>;
+  /**
+   * The token of a sign-in to a website, to an authorization request or to the portal. None is issued where the hash is null. `hardware`:
+   * whether the passkey is bound to one device.
+   */
+  token?: Expressions<'hash' | 'domain' | 'audience' | 'interaction' | 'browser'> & Partial<Expressions<'hardware' | 'provenAt'>>;
   /** The session of a developer, or the token of an application, which has a clientId and no device. */
   session?: Expressions<'userId' | 'hash'> & Partial<Expressions<'device' | 'label' | 'clientId'>> & { seconds: number };
   /** The key of the account on the device. None is written where the selector is null. */
@@ -28,25 +33,27 @@ export type Completion = {
  * Returns the CTEs that complete sign-ins: token or session, remembered account, end of the counter of wrong codes, and audit row.
  * @param proof a CTE with the columns `email` and `mailbox`; `mailbox` is null where the sign-in has ended the counter before
  */
-export function completeSignIns(proof: string, { audit, token, session, remembered }: Completion): string {
-  const { action, domain = 'null::text', clientId = 'null::text', seconds = 'null::smallint' } = audit;
+export function completeSignIns(proof: string, { method, audit, token, session, remembered }: Completion): string {
+  const { domain = 'null::text', clientId = 'null::text', seconds = 'null::smallint' } = audit;
+  const { action = `case when ${clientId} is null then 'signed_in' else 'application_signed_in' end` } = audit;
   const ctes = [
-    token && issueTokens(proof, token),
+    token && issueTokens(proof, method, token),
     session && openSessions(proof, session),
     remembered && `remembered as (${rememberAccounts(proof, remembered, REPLACE_KEY)})`,
     `guesses_ended as (${endGuesses(`select mailbox from ${proof}`)})`,
     `audit as (
-  insert into audit_log (action, email, domain, client_id, seconds) select ${action}, email, ${domain}, ${clientId}, ${seconds} from ${proof}
+  insert into audit_log (action, email, domain, client_id, seconds, method)
+  select ${action}, email, ${domain}, ${clientId}, ${seconds}, ${method} from ${proof}
 )`,
   ];
   return ctes.filter(Boolean).join(',\n');
 }
 
-function issueTokens(proof: string, token: NonNullable<Completion['token']>): string {
-  const { hash, domain, audience, interaction, browser, method, provenAt = 'null::timestamptz' } = token;
+function issueTokens(proof: string, method: string, token: NonNullable<Completion['token']>): string {
+  const { hash, domain, audience, interaction, browser, hardware = 'false', provenAt = 'null::timestamptz' } = token;
   return `issued as (
-  insert into tokens (hash, domain, audience, interaction, email, browser, expires_at, method, proven_at)
-  select ${hash}, ${domain}, ${audience}, ${interaction}, email, ${browser}, now() + interval '${TOKEN_SECONDS} seconds', ${method}, ${provenAt}
+  insert into tokens (hash, domain, audience, interaction, email, browser, expires_at, method, hardware, proven_at)
+  select ${hash}, ${domain}, ${audience}, ${interaction}, email, ${browser}, now() + interval '${TOKEN_SECONDS} seconds', ${method}, ${hardware}, ${provenAt}
   from ${proof} where ${hash} is not null
 )`;
 }

@@ -35,7 +35,7 @@ const EXCHANGE = `
   update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
   where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11
     and ${OPEN_ATTEMPT}
-  returning email, coalesce(mailbox, email) as mailbox, now() as proven_at`;
+  returning email, coalesce(mailbox, email) as mailbox, now() as proven_at, null::"char" as method`;
 
 // A second exchange with the right verifier means that the code leaked, so that what it issued ends (RFC 6749 §4.1.2). A wrong
 // verifier only counts as a try.
@@ -73,7 +73,8 @@ with person as (
 -- PostgreSQL runs the CTEs that no other one reads from the last to the first: this row follows that of the sign-in.
 exchanged as (insert into audit_log (action, email, client_id) select 'code_exchanged', email, client_id from person),
 ${completeSignIns('person', {
-  audit: { action: "'application_signed_in'", clientId: 'client_id' },
+  method: 'null::"char"',
+  audit: { clientId: 'client_id' },
   session: { userId: '$5::uuid', hash: '$6::bytea', clientId: 'client_id', seconds: APPLICATION_TOKEN_SECONDS },
 })}
 select email from person`;

@@ -4,6 +4,7 @@ import type { Destination } from '../../contract/signin.ts';
 import type { Browser } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
+import { methodCode } from '../db/sign-in-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { digest } from '../secrets.ts';
 import {
@@ -17,7 +18,6 @@ import {
 } from './attempts.ts';
 import { completeSignIns, issueIn } from './complete.ts';
 import { needsPasskey, withToken } from './destination.ts';
-import { methodCode } from './methods.ts';
 
 /**
  * A visitor who signed in: what the page may remember, and where it goes. `authKey`: null where the browser has it already; after the
@@ -65,8 +65,7 @@ const BATCH_DELAY_MS = 4;
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
  * $1…$9: the columns of Opening, $10: life of an attempt in seconds, $11: the least and $12: the greatest
  * id, so that only their partitions are searched. The audit row contains how many
- * whole seconds the visitor took: less than $10, as the attempt had not expired. For a code it is their complement, which is negative, so
- * that the statistics can distinguish the two without another column. It is null for a link that is valid for days.
+ * whole seconds the visitor took: less than $10, as the attempt had not expired. It is null for a link that is valid for days.
  *
  * Where the website accepts only a passkey, no token is issued: the visitor has proven the address, and may add a passkey.
  */
@@ -88,11 +87,12 @@ consumed as (
     case when a.kind not in ('registration', 'invitation') then greatest(0, floor($10 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
 ${completeSignIns('consumed', {
+  method: `case when by_code then ${methodCode('code')} else ${methodCode('link')} end`,
   audit: {
     action: "case when passkey_first then 'address_proven' when kind = 'oidc' then 'application_signed_in' else 'signed_in' end",
     domain: 'domain',
     clientId: "case when kind = 'oidc' then client_id end",
-    seconds: 'case when by_code then ~seconds else seconds end',
+    seconds: 'seconds',
   },
   token: {
     hash: 'case when not passkey_first then token end',
@@ -100,7 +100,6 @@ ${completeSignIns('consumed', {
     audience: "case when kind = 'site' then audience end",
     interaction: "sha256(convert_to(destination->>'interaction', 'UTF8'))",
     browser: "case when kind <> 'site' then browser end",
-    method: `case when by_code then ${methodCode('code')} else ${methodCode('link')} end`,
   },
   remembered: { device: 'device', label: 'label', selector: 'selector', verifier: 'verifier' },
 })}

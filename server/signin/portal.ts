@@ -17,8 +17,8 @@ type Grant = {
   /** Of the prepared statement. */
   name: string;
   /**
-   * Returns one row with `email`, `mailbox` (null where the sign-in has ended its counter of wrong codes) and `proven_at`, or none. Its
-   * parameters begin at $8.
+   * Returns one row with `email`, `mailbox` (null where the sign-in has ended its counter of wrong codes), `proven_at` and `method` (null for
+   * an authorization code, which does not contain it), or none. Its parameters begin at $8.
    */
   person: string;
   values: unknown[];
@@ -31,6 +31,7 @@ type Grant = {
 const openFor = (person: string) => `
 with person as (${person}),
 ${completeSignIns('person', {
+  method: 'method',
   audit: { action: "'developer_signed_in'" },
   session: { userId: '$1::uuid', hash: '$2::bytea', device: '$3::bytea', label: '$6::text', seconds: SESSION_SECONDS },
   remembered: { device: '$3::bytea', label: '$6::text', selector: '$4::bytea', verifier: '$5::bytea', provenAt: 'proven_at' },
@@ -48,7 +49,7 @@ const PORTAL_TOKEN = `
   update tokens set used_at = now()
   where hash = $8 and domain is null and interaction is null and used_at is null and expires_at > now() and ($10 or browser = $9)
     and ${notBeingSignedOut('email')}
-  returning email, null::text as mailbox, coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds') as proven_at`;
+  returning email, null::text as mailbox, coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds') as proven_at, method`;
 
 const FIND_PORTAL_TOKEN =
   'select email from tokens where hash = $1 and domain is null and interaction is null and used_at is null and expires_at > now()';

@@ -3,13 +3,13 @@ import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
+import { methodCode } from '../db/sign-in-rows.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { completeSignIns } from './complete.ts';
 import { columnsOf, type Destinations, requireNoPasskey, withToken } from './destination.ts';
-import { methodCode } from './methods.ts';
 import type { SignedIn } from './opener.ts';
 
 const IS_ALIVE = isRememberedKeyAlive('remembered_keys');
@@ -34,14 +34,14 @@ with used as (
   returning email, $12::text as mailbox, ${provenAtOf('remembered_keys')} as proven_at, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
 ),
 ${completeSignIns('used', {
-  audit: { action: "'signed_in_again'", domain: '$6', clientId: '$10::text' },
+  method: methodCode('remembered'),
+  audit: { domain: '$6', clientId: '$10::text' },
   token: {
     hash: '$7::bytea',
     domain: '$6',
     audience: '$9::text',
     interaction: '$13::bytea',
     browser: '$8::bytea',
-    method: methodCode('remembered'),
     provenAt: 'proven_at',
   },
 })}

@@ -1,8 +1,10 @@
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
+import type { Method } from '../../contract/methods.ts';
 import type { Output } from '../../contract/routes.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
+import { methodOf } from '../db/sign-in-rows.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Caller } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
@@ -11,7 +13,6 @@ import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
 import { sameRegistration } from './attempts.ts';
-import { type ReportedMethod, reportedMethodOf } from './methods.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
 type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
@@ -21,7 +22,7 @@ type Refused = {
   /** The website that the token is for, and its visitor, unless the registration has changed since; null for a token that is not known. */
   issuedFor: { domain: string; email: string | null } | null;
 };
-type Valid = { valid: true; email: string; host: string; method: ReportedMethod; at: string };
+type Valid = { valid: true; email: string; host: string; method: Method; at: string };
 type Result = Valid | Refused;
 
 const SAME_REGISTRATION = sameRegistration('t.domain', `t.expires_at - interval '${TOKEN_SECONDS} seconds'`);
@@ -178,7 +179,7 @@ async function useAll(core: Database['core'], verifications: Verification[]): Pr
   type Row = { n: number; email: string; host: string; method: string; at: string };
   const { rows } = await core.query<Row>({ name: 'signin-use', text: USE, values: columnsOf(verifications) });
   const used: (Result | null)[] = verifications.map(() => null);
-  for (const { n, email, host, method, at } of rows) used[n - 1] = { valid: true, email, host, method: reportedMethodOf(method), at };
+  for (const { n, email, host, method, at } of rows) used[n - 1] = { valid: true, email, host, method: methodOf(method), at };
   return used;
 }
 
@@ -196,6 +197,6 @@ async function refusalsOf(core: Database['core'], verifications: Verification[])
   return rows.map(({ email, host, method, at, domain, visitor, reason }) =>
     email === null
       ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
-      : { valid: true, email, host, method: reportedMethodOf(method), at },
+      : { valid: true, email, host, method: methodOf(method), at },
   );
 }

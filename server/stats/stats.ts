@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
+import { countsOf, EMAIL_METHODS } from '../../contract/methods.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import { METHOD_NAME, methodCode } from '../db/sign-in-rows.ts';
 import { type JobQuery, waitForWriters } from '../db/writers.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { addVisits } from '../visitors/visits.ts';
@@ -10,7 +12,7 @@ import {
   countActiveApplications,
   countedFor,
   findNewestRow,
-  positive,
+  ownCounts,
   readDailyLogins,
   readOverview,
   readWebsiteStats,
@@ -127,6 +129,9 @@ type History = Output<'websiteHistory'>;
 type Counts = History['total'];
 type DayRow = Counts & { date: string; median: History['median'] };
 
+/** The counts that methods by email have of their own. */
+const EMAIL_COUNTS = countsOf(EMAIL_METHODS);
+
 /**
  * The sign-ins of each of the last $3 days to the website with the id $2, if the address $1 manages it. `median` is that of the whole
  * period, in each row.
@@ -135,51 +140,43 @@ const WEBSITE_HISTORY = `
 with registered as materialized (select id from websites w where id = $2::uuid and ${managedBy('w', '$1')}),
 given as (select ${TODAY} - n as day from generate_series(0, $3::integer - 1) n),
 counted as (
-  select day, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened
-  from daily_sites join registered on website = registered.id where day > ${TODAY} - $3::integer
+  select daily_sites.* from daily_sites join registered on website = registered.id where day > ${TODAY} - $3::integer
 ),
 opening as materialized (
-  select day, entry.seconds < 0 as by_code, ${positive('entry.seconds')} as seconds, entry.opened
-  from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
+  select day, entry.method, entry.seconds, entry.opened
+  from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened, t.methods) as entry (seconds, opened, method)
   where day > ${TODAY} - $3::integer
 ),
-coded as (select day, sum(opened) as opened from opening where by_code group by day),
+own as (
+  select day, ${EMAIL_COUNTS.map(({ name, method }) => `sum(opened) filter (where method = ${methodCode(method)}) as "${name}"`).join(', ')}
+  from opening group by day
+),
 ranked as (
-  select method, seconds, sum(opened) over (partition by method order by seconds) as up_to, sum(opened) over (partition by method) as total
+  select kind, seconds, sum(opened) over (partition by kind order by seconds) as up_to, sum(opened) over (partition by kind) as total
   from (
-    select method, seconds, sum(opened) as opened
-    from opening cross join lateral (values ('all'), (case when by_code then 'code' else 'link' end)) as kind (method)
-    group by method, seconds
+    select kind, seconds, sum(opened) as opened
+    from opening cross join lateral (values ('all'), (${METHOD_NAME})) as of_opening (kind)
+    group by kind, seconds
   ) timed
 ),
-median as (select method, min(seconds) as seconds from ranked where 2 * up_to >= total group by method)
+median as (select kind, min(seconds) as seconds from ranked where 2 * up_to >= total group by kind)
 select given.day::text as date, coalesce(c.sent, 0)::float8 as sent, coalesce(c.opened, 0)::float8 as opened,
-  coalesce(coded.opened, 0)::float8 as "openedByCode", coalesce(c.again, 0)::float8 as again,
-  coalesce(c.by_passkey, 0)::float8 as "byPasskey", coalesce(c.by_verified_email, 0)::float8 as "byVerifiedEmail", coalesce(c.completed, 0)::float8 as completed,
+  ${EMAIL_COUNTS.map(({ name }) => `coalesce(own."${name}", 0)::float8 as "${name}"`).join(', ')}, coalesce(c.again, 0)::float8 as again,
+  ${ownCounts('c')}, coalesce(c.completed, 0)::float8 as completed,
   coalesce(c.openid_sent, 0)::float8 as "openIdSent", coalesce(c.openid_opened, 0)::float8 as "openIdOpened",
-  jsonb_build_object('all', (select seconds from median where method = 'all'), 'link', (select seconds from median where method = 'link'),
-    'code', (select seconds from median where method = 'code')) as median
-from registered cross join given left join counted c using (day) left join coded using (day)
+  jsonb_build_object(${['all', ...EMAIL_METHODS].map((kind) => `'${kind}', (select seconds from median where kind = '${kind}')`).join(', ')}) as median
+from registered cross join given left join counted c using (day) left join own using (day)
 order by given.day`;
 
 /** Returns the sign-ins to a website, or null when the address does not manage it. @param days at most MAX_STATS_DAYS */
 async function readWebsiteHistory(core: pg.Pool, email: string, id: string, days: number): Promise<History | null> {
   const { rows } = await core.query<DayRow>({ name: 'stats-history', text: WEBSITE_HISTORY, values: [email, id, days] });
   if (rows.length === 0) return null;
-  const sum = (count: keyof Counts) => rows.reduce((total, row) => total + row[count], 0);
+  const [{ date, median, ...counts }] = rows;
+  const sumOf = (count: string) => rows.reduce((total, row) => total + row[count as keyof Counts], 0);
   return {
-    total: {
-      sent: sum('sent'),
-      opened: sum('opened'),
-      openedByCode: sum('openedByCode'),
-      again: sum('again'),
-      byPasskey: sum('byPasskey'),
-      byVerifiedEmail: sum('byVerifiedEmail'),
-      completed: sum('completed'),
-      openIdSent: sum('openIdSent'),
-      openIdOpened: sum('openIdOpened'),
-    },
-    median: rows[0].median,
+    total: Object.fromEntries(Object.keys(counts).map((count) => [count, sumOf(count)])) as Counts,
+    median,
     days: rows.map(({ median, ...day }) => day),
   };
 }

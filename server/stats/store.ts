@@ -1,22 +1,20 @@
 import type pg from 'pg';
 import { STATS_DAYS } from '../../contract/limits.ts';
+import { countsOf, OTHER_METHODS } from '../../contract/methods.ts';
 import type { Output } from '../../contract/routes.ts';
 import { LOCALHOST } from '../../contract/rules.ts';
+import { BY_EMAIL, methodCode, WITHOUT_EMAIL } from '../db/sign-in-rows.ts';
 import { type JobQuery, writersOf } from '../db/writers.ts';
-import { WITHOUT_EMAIL } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /**
  * Whether a row of the audit log is a sign-in of a visitor, a developer or an application's user. For a portal token, not its opening but
  * the session that follows counts.
  */
-const IS_SIGN_IN = `(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', ${WITHOUT_EMAIL}) and (domain is not null or client_id is not null)))`;
-
-/** Whether a row is a sign-in of an application's user, by email or without one. */
-const IS_APPLICATION_SIGN_IN = `(action = 'application_signed_in' or action in (${WITHOUT_EMAIL}) and client_id is not null)`;
+const IS_SIGN_IN = "(action in ('developer_signed_in', 'application_signed_in') or action = 'signed_in' and domain is not null)";
 
 /** The rows that any of the statistics counts. */
-const COUNTED = `action in ('sign_in_requested', 'signed_in', ${WITHOUT_EMAIL}, 'token_verified', 'developer_signed_in', 'application_signed_in')`;
+const COUNTED = "action in ('sign_in_requested', 'signed_in', 'token_verified', 'developer_signed_in', 'application_signed_in')";
 
 /** The UTC day of a row, as SQL. */
 const DAY_OF_ROW = "(at at time zone 'UTC')::date";
@@ -30,22 +28,28 @@ const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
  */
 const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
 
-/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. `again`: the sign-ins without an email, of which two methods are counted by themselves too. */
-const WEBSITE_COUNTS = `
-  count(*) filter (where action = 'sign_in_requested' and host is null) as sent,
-  count(*) filter (where action = 'signed_in') as opened,
-  count(*) filter (where action in (${WITHOUT_EMAIL})) as again,
-  count(*) filter (where action = 'signed_in_passkey') as by_passkey,
-  count(*) filter (where action = 'signed_in_verified_email') as by_verified_email,
-  count(*) filter (where action = 'token_verified') as completed,
-  count(*) filter (where action = 'sign_in_requested' and host is not null) as openid_sent,
-  count(*) filter (where action = 'application_signed_in') as openid_opened`;
+/** The methods without an email that have a count of their own: its column in daily_sites, its name in the API, and its rows. */
+const OWN_COUNTS = countsOf(OTHER_METHODS).map(({ method, name }) => ({
+  column: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  name,
+  rows: `method = ${methodCode(method)}`,
+}));
 
-/**
- * The seconds from the request to the opening, of a row of the audit log or an element of daily_site_times. The complement of the
- * seconds, which is negative, is stored for an opening by the code.
- */
-export const positive = (seconds: string) => `greatest(${seconds}, ~${seconds})`;
+/** The counts of a website over rows of the audit log, by their columns in daily_sites. Rows with a `host` are of OpenID Connect. */
+const WEBSITE_COUNTS: readonly { column: string; rows: string }[] = [
+  { column: 'sent', rows: "action = 'sign_in_requested' and host is null" },
+  { column: 'opened', rows: `action = 'signed_in' and ${BY_EMAIL}` },
+  { column: 'again', rows: WITHOUT_EMAIL },
+  ...OWN_COUNTS,
+  { column: 'completed', rows: "action = 'token_verified'" },
+  { column: 'openid_sent', rows: "action = 'sign_in_requested' and host is not null" },
+  { column: 'openid_opened', rows: `action = 'application_signed_in' and ${BY_EMAIL}` },
+];
+const COLUMNS = WEBSITE_COUNTS.map(({ column }) => column);
+
+/** Returns the counts that methods without an email have of their own, as columns of a result. @param of rows with the columns of daily_sites */
+export const ownCounts = (of: string) =>
+  OWN_COUNTS.map(({ column, name }) => `coalesce(${of}.${column}, 0)::float8 as "${name}"`).join(', ');
 
 /** Selects the newest row, and the transactions that may still add a row before it. */
 const NEWEST = `select (select max(id) from audit_log)::text as newest, ${writersOf('audit_log')} as writers`;
@@ -61,7 +65,7 @@ with span as materialized (
   from roll_up where only_row and last_audit_id < $1::bigint for update skip locked
 ),
 event as materialized (
-  select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds, ${OPENID_HOST} as host
+  select ${DAY_OF_ROW} as day, at, action, method, domain, client_id, seconds, ${OPENID_HOST} as host
   from audit_log where id > (select after from span) and id <= (select up_to from span) and ${COUNTED}
 ),
 host_domain as materialized (
@@ -74,9 +78,9 @@ registered as materialized (
   where domain = any(array(select domain from event union select domain from host_domain)) order by id for key share
 ),
 website_event as materialized (
-  select registered.id as website, day, action, seconds, host from event join registered on registered.domain = event.domain and at >= since
+  select registered.id as website, day, action, method, seconds, host from event join registered on registered.domain = event.domain and at >= since
   union all
-  select registered.id, day, action, seconds, host
+  select registered.id, day, action, method, seconds, host
   from event join host_domain using (host) join registered on registered.domain = host_domain.domain and at >= since
 ),
 logins as (
@@ -85,30 +89,29 @@ logins as (
   on conflict (day) do update set logins = old.logins + excluded.logins
 ),
 sites as (
-  insert into daily_sites as old (website, day, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened)
-  select website, day, ${WEBSITE_COUNTS} from website_event group by website, day
-  on conflict (website, day) do update set sent = old.sent + excluded.sent, opened = old.opened + excluded.opened,
-    again = old.again + excluded.again, by_passkey = old.by_passkey + excluded.by_passkey,
-    by_verified_email = old.by_verified_email + excluded.by_verified_email, completed = old.completed + excluded.completed,
-    openid_sent = old.openid_sent + excluded.openid_sent, openid_opened = old.openid_opened + excluded.openid_opened
+  insert into daily_sites as old (website, day, ${COLUMNS.join(', ')})
+  select website, day, ${WEBSITE_COUNTS.map(({ rows }) => `count(*) filter (where ${rows})`).join(', ')}
+  from website_event group by website, day
+  on conflict (website, day) do update set ${COLUMNS.map((column) => `${column} = old.${column} + excluded.${column}`).join(', ')}
 ),
 times as (
-  insert into daily_site_times as old (website, day, seconds, opened)
-  select website, day, array_agg(seconds), array_agg(opened) from (
-    select website, day, seconds, count(*)::integer as opened
-    from website_event where action = 'signed_in' and seconds is not null group by website, day, seconds
+  insert into daily_site_times as old (website, day, seconds, opened, methods)
+  select website, day, array_agg(seconds), array_agg(opened), array_agg(method) from (
+    select website, day, method, seconds, count(*)::integer as opened
+    from website_event where action = 'signed_in' and ${BY_EMAIL} and seconds is not null group by website, day, method, seconds
   ) counted group by website, day
-  on conflict (website, day) do update set (seconds, opened) = (
-    select array_agg(seconds), array_agg(opened) from (
-      select seconds, sum(opened)::integer as opened from (
-        select * from unnest(old.seconds, old.opened) union all select * from unnest(excluded.seconds, excluded.opened)
-      ) both_of (seconds, opened) group by seconds
+  on conflict (website, day) do update set (seconds, opened, methods) = (
+    select array_agg(seconds), array_agg(opened), array_agg(method) from (
+      select seconds, sum(opened)::integer as opened, method from (
+        select * from unnest(old.seconds, old.opened, old.methods)
+        union all select * from unnest(excluded.seconds, excluded.opened, excluded.methods)
+      ) both_of (seconds, opened, method) group by seconds, method
     ) merged
   )
 ),
 applications as (
   insert into daily_applications as old (client_id, day, logins)
-  select client_id, day, count(*) from event where ${IS_APPLICATION_SIGN_IN} and client_id is not null group by client_id, day
+  select client_id, day, count(*) from event where action = 'application_signed_in' group by client_id, day
   on conflict (client_id, day) do update set logins = old.logins + excluded.logins
 ),
 moved as (
@@ -130,12 +133,11 @@ export const countedFor = (localhost: boolean) =>
 const WEBSITE_STATS = `
 with registered as materialized (select id from websites w where ${countedFor(false)} and ($2::uuid[] is null or w.id = any($2))),
 totals as (
-  select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(by_passkey) as by_passkey,
-    sum(by_verified_email) as by_verified_email, sum(completed) as completed
+  select website, ${COLUMNS.map((column) => `sum(${column}) as ${column}`).join(', ')}
   from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY} group by website
 ),
 times as (
-  select website, ${positive('entry.seconds')} as seconds, sum(entry.opened) as opened
+  select website, entry.seconds, sum(entry.opened) as opened
   from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
   where day >= ${FIRST_DAY} group by 1, 2
 ),
@@ -145,7 +147,7 @@ ranked as (
 ),
 median as (select website, min(seconds) as seconds from ranked where 2 * up_to >= total group by website)
 select registered.id, coalesce(sent, 0)::float8 as sent, coalesce(opened, 0)::float8 as opened, coalesce(again, 0)::float8 as again,
-  coalesce(by_passkey, 0)::float8 as "byPasskey", coalesce(by_verified_email, 0)::float8 as "byVerifiedEmail",
+  ${ownCounts('totals')},
   coalesce(completed, 0)::float8 as completed, median.seconds as "medianSeconds"
 from registered left join totals on totals.website = registered.id left join median on median.website = registered.id
 order by registered.id`;

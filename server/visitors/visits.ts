@@ -1,4 +1,5 @@
 import { VISITOR_DAYS } from '../../contract/limits.ts';
+import { BY_EMAIL, WITHOUT_EMAIL } from '../db/sign-in-rows.ts';
 import type { JobQuery } from '../db/writers.ts';
 
 /*
@@ -6,12 +7,8 @@ import type { JobQuery } from '../db/writers.ts';
  * batches beside the totals of the statistics.
  */
 
-/** The actions of the audit log for sign-ins without an email, as a list in SQL. */
-export const WITHOUT_EMAIL = "'signed_in_again', 'signed_in_passkey', 'signed_in_verified_email'";
-
 /** The rows of the audit log that are sign-ins of visitors whose address was not erased. With OpenID Connect, the client is the origin of the website. */
-const IS_VISIT = `(action in ('signed_in', ${WITHOUT_EMAIL}) and domain is not null
-  or action in ('application_signed_in', ${WITHOUT_EMAIL}) and client_id like 'http%')
+const IS_VISIT = `(action = 'signed_in' and domain is not null or action = 'application_signed_in' and client_id like 'http%')
   and email like '%@%'`;
 
 /** Returns the SQL expression of the host of a client_id that is an origin. @param clientId as SQL */
@@ -19,9 +16,9 @@ export const clientHost = (clientId: string) => `split_part(substring(${clientId
 
 /** What is known of a visitor, over rows of the audit log. */
 const COUNTS = `
-  min(at) as first_at, max(at) as last_at, count(*) filter (where action = 'signed_in')::integer as by_email,
-  count(*) filter (where action in (${WITHOUT_EMAIL}))::integer as remembered,
-  count(*) filter (where action = 'application_signed_in')::integer as openid`;
+  min(at) as first_at, max(at) as last_at, count(*) filter (where action = 'signed_in' and ${BY_EMAIL})::integer as by_email,
+  count(*) filter (where ${WITHOUT_EMAIL})::integer as remembered,
+  count(*) filter (where action = 'application_signed_in' and ${BY_EMAIL})::integer as openid`;
 
 /** What is shown instead of an address that was erased. In the audit log, `erased-` and a random name stand for an address that the operator erased. */
 export const ERASED = 'erased';
@@ -63,7 +60,7 @@ with span as materialized (
   for update skip locked
 ),
 event as materialized (
-  select at, action, email, domain, client_id from audit_log
+  select at, action, method, email, domain, client_id from audit_log
   where id > (select after from span) and id <= (select up_to from span) and ${IS_VISIT} and at > now() - interval '${VISITOR_DAYS} days'
 ),
 client as materialized (
@@ -72,9 +69,9 @@ client as materialized (
   cross join lateral generate_subscripts(parts, 1) as n
 ),
 visit as materialized (
-  select at, action, email, domain from event where domain is not null
+  select at, action, method, email, domain from event where domain is not null
   union all
-  select at, action, email, client.domain from event join client on client.client_id = event.client_id where event.domain is null
+  select at, action, method, email, client.domain from event join client on client.client_id = event.client_id where event.domain is null
 ),
 registered as materialized (
   select id, domain, domain_since as since from websites w

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import type pg from 'pg';
+import { NO_STATS } from '../../contract/methods.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
@@ -14,8 +15,6 @@ type Parts = {
 
 type Name = { id: string; domain: string; displayDomain: string };
 type WebsiteStats = Output<'websiteStats'>[number];
-
-const NO_STATS = { sent: 0, opened: 0, again: 0, byPasskey: 0, byVerifiedEmail: 0, completed: 0, medianSeconds: null };
 
 /** Searches the websites that an account manages. */
 export class WebsiteSearch {

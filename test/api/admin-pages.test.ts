@@ -95,6 +95,18 @@ describe('the development pages', () => {
     expect(ids).toEqual([...ids].sort().reverse());
   });
 
+  test('show and find a sign-in by the action that names its method', async () => {
+    const email = freshAddress();
+    await stage.query("insert into audit_log (action, email, method) values ('signed_in', $1, 'l'), ('signed_in', $1, 'r')", [email]);
+    const actionsOf = async (q: string) =>
+      (await admin.get(`/api/dev/audit-logs?q=${q}`)).json.map((entry: { action: string; email: string }) => [entry.action, entry.email]);
+    expect(await actionsOf(email)).toEqual([
+      ['signed_in_again', email],
+      ['signed_in', email],
+    ]);
+    expect((await actionsOf('in_again'))[0]).toEqual(['signed_in_again', email]);
+  });
+
   test.each(['websites', 'users', 'mails', 'audit-logs'])('return %s in pages of fifty without duplicates or omissions', async (list) => {
     const ids = Array.from({ length: 120 }, () => uuid());
     if (list === 'websites')

@@ -192,10 +192,10 @@ test('daily times of openings are removed when no statistic covers the day', asy
   const site = randomUUID();
   await ask(`insert into websites (id, domain, email) values ($1, 'times.example', 'a@b.example')`, [site]);
   for (const days of [0, 89, 99, 102])
-    await ask(`insert into daily_site_times (website, day, seconds, opened) values ($1, current_date - $2::int, '{14}', '{1}')`, [
-      site,
-      days,
-    ]);
+    await ask(
+      `insert into daily_site_times (website, day, seconds, opened, methods) values ($1, current_date - $2::int, '{14}', '{1}', '{l}')`,
+      [site, days],
+    );
   await run(removeOldTimes());
   expect(await count('daily_site_times')).toBe(3);
 });
@@ -309,7 +309,7 @@ describe('with planner statistics of a time when no row had ended', () => {
     ['admin_sessions', removeEndedAdminSessions, { hash, expires_at: time('1 hour') }],
     ['website_recipients', removeOldRecipients, { website_id: `'${site}'::uuid`, day: day(3), mailbox: "n || '@b.example'" }],
     ['probes', removeOldProbes, { minute: time('91 days') }],
-    ['daily_site_times', removeOldTimes, { website: 'gen_random_uuid()', day: day(101), seconds: "'{}'", opened: "'{}'" }],
+    ['daily_site_times', removeOldTimes, { website: 'gen_random_uuid()', day: day(101), seconds: "'{}'", opened: "'{}'", methods: "'{}'" }],
   ])('a batch of %s reads only rows that have ended', async (table, begin, values) => {
     await ask(`insert into users (id, email) values ($1, 'plan@b.example') on conflict do nothing`, [user]);
     await ask(`insert into websites (id, domain, email) values ($1, 'plan.example', 'plan@b.example') on conflict do nothing`, [site]);

@@ -144,7 +144,7 @@ describe('devices', () => {
     expect(await status(two.client)).toBe(200);
     expect(await keyStatus(two)).toBe(200);
     expect((await devicesOf(two)).map(({ id }) => id)).toEqual([two.localKey]);
-    expect((await actionsOf(email))[0]).toBe('signed_in_again');
+    expect((await actionsOf(email))[0]).toBe('signed_in');
     expect((await actionsOf(email)).filter((action) => action === 'device_signed_out')).toHaveLength(1);
     const again = await two.client.delete(`/api/user/devices/${one.localKey}`);
     expect([again.status, again.json.code]).toEqual([404, 'device_not_found']);

@@ -71,12 +71,13 @@ describe('a website that accepts only a passkey', () => {
     const token = tokenOf(created.json.redirectUrl);
     const verified = await client.get(`/api/verify-token?token=${token}&domain=${shop}`);
     expect(verified.json).toMatchObject({ email, valid: true, method: 'passkey' });
-    const actions = await stage.query("select action, domain from audit_log where email = $1 and action like '%passkey%' order by id", [
-      email,
-    ]);
+    const actions = await stage.query(
+      "select action, method, domain from audit_log where email = $1 and (action = 'passkey_added' or method = 'p') order by id",
+      [email],
+    );
     expect(actions).toEqual([
-      { action: 'passkey_added', domain: null },
-      { action: 'signed_in_passkey', domain: shop },
+      { action: 'passkey_added', method: null, domain: null },
+      { action: 'signed_in', method: 'p', domain: shop },
     ]);
     const twice = await client.post('/api/auth/passkey/registration', { credential, forward_url: forwardUrl });
     expect(twice.json.code).toBe('passkey_expired');
@@ -113,7 +114,7 @@ describe('a sign-in with a passkey', () => {
     const key = client.cookies.get('auth_key');
     const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${shop}/` });
     expect(again.status).toBe(200);
-    const rows = await stage.query("select domain from audit_log where email = $1 and action = 'signed_in_passkey'", [email]);
+    const rows = await stage.query("select domain from audit_log where email = $1 and method = 'p'", [email]);
     expect(rows).toEqual([{ domain: market }]);
   });
 
@@ -168,7 +169,7 @@ describe('a sign-in with a passkey', () => {
       hasTimedOut ||= responses.some(({ status }) => status === 503);
       const refused = responses.filter(({ status }) => status !== 200 && status !== 503);
       expect(new Set(refused.map(({ json }) => json.code))).toEqual(new Set(['passkey_expired']));
-      const signedIn = "select 1 from audit_log where email = $1 and action = 'signed_in_passkey'";
+      const signedIn = "select 1 from audit_log where email = $1 and method = 'p'";
       const { length } = await stage.query(signedIn, [email]);
       expect(length).toBeLessThanOrEqual(round);
       if (!hasTimedOut) expect(length).toBe(round);
@@ -264,7 +265,7 @@ test.each([
   const { client, email, authenticator } = await addPasskey({ flags });
   const developer = await signInDeveloper(stage, service);
   const application = { name: 'Notes', redirectUris: [REDIRECT] };
-  const { clientId } = (await developer.client.post('/api/clients', application)).json;
+  const { id, clientId } = (await developer.client.post('/api/clients', application)).json;
   const begun = await begin(client, { clientId, parameters: { prompt: 'login' } });
   const { challenge } = bootOf(begun.page.text).passkey;
   const response = await client.post('/api/auth/passkey', { credential: authenticator.get(challenge), interaction: begun.uid });
@@ -273,7 +274,9 @@ test.each([
   const { id_token } = (await exchangeCode(client, begun, code)).json;
   const claims = JSON.parse(Buffer.from(id_token.split('.')[1], 'base64url').toString());
   expect(claims).toMatchObject({ email, amr: [method, 'user'] });
-  expect(await stage.query("select client_id from audit_log where email = $1 and action = 'signed_in_passkey'", [email])).toEqual([
+  const log = (await developer.client.get(`/api/clients/${id}/logs`)).json as { action: string }[];
+  expect(log.map(({ action }) => action)).toEqual(['code_exchanged', 'signed_in_passkey']);
+  expect(await stage.query("select client_id from audit_log where email = $1 and method = 'p'", [email])).toEqual([
     { client_id: clientId },
   ]);
 });
@@ -333,15 +336,15 @@ describe('a client of OpenID Connect that requests a passkey by acr_values', () 
     const credential = createAuthenticator().create(options);
     const created = await client.post('/api/auth/passkey/registration', { credential, interaction });
     expect(await claimsAt(client, begun, created.json.redirectUrl)).toMatchObject({ email, acr: 'phrh', amr: ['hwk', 'user'] });
-    const actions = await stage.query('select action, client_id from audit_log where email = $1 order by id', [email]);
+    const actions = await stage.query('select action, method, client_id from audit_log where email = $1 order by id', [email]);
     expect(actions).toEqual(
       expect.arrayContaining([
-        { action: 'address_proven', client_id: clientId },
-        { action: 'passkey_added', client_id: null },
-        { action: 'signed_in_passkey', client_id: clientId },
+        { action: 'address_proven', method: 'l', client_id: clientId },
+        { action: 'passkey_added', method: null, client_id: null },
+        { action: 'application_signed_in', method: 'p', client_id: clientId },
       ]),
     );
-    expect(actions.map(({ action }) => action)).not.toContain('application_signed_in');
+    expect(actions.filter(({ action }) => action === 'application_signed_in')).toHaveLength(1);
   });
 
   test('shows the application on the page that asks for the passkey after a code, also without a script', async () => {

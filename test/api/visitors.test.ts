@@ -46,7 +46,7 @@ async function addSite({ proven = true, by = owner } = {}): Promise<Website> {
 /** Adds a row to the audit log as a sign-in does. */
 const addVisit = (site: Website, email: string, { action = 'signed_in', daysAgo = 0, clientId = null as string | null } = {}) =>
   stage.query(
-    `insert into audit_log (at, action, email, domain, client_id) values (clock_timestamp() - make_interval(days => $5), $1, $2, $3, $4)`,
+    `insert into audit_log (at, action, email, domain, client_id, method) values (clock_timestamp() - make_interval(days => $5), $1, $2, $3, $4, 'l')`,
     [action, email, clientId ? null : site.domain, clientId, daysAgo],
   );
 
@@ -110,8 +110,8 @@ describe('the visitors of a website', () => {
     const site = await addSite();
     await stage.query('delete from website_visitors');
     await stage.query(
-      `insert into audit_log (at, action, email, domain)
-       select now() - interval '30 days', 'signed_in', 'v' || n % 7000 || '@mail.example', $1 from generate_series(1, 14000) n`,
+      `insert into audit_log (at, action, email, domain, method)
+       select now() - interval '30 days', 'signed_in', 'v' || n % 7000 || '@mail.example', $1, 'l' from generate_series(1, 14000) n`,
       [site.domain],
     );
     await stage.query('update visitor_roll_up set last_audit_id = 0');
@@ -170,7 +170,7 @@ describe('an export', () => {
   test('has all visitors or one, and is recorded once in the audit log', async () => {
     const site = await addSite();
     await stage.query(
-      `insert into audit_log (action, email, domain) select 'signed_in', 'v' || lpad(n::text, 5, '0') || '@mail.example', $1 from generate_series(1, 5001) n`,
+      `insert into audit_log (action, email, domain, method) select 'signed_in', 'v' || lpad(n::text, 5, '0') || '@mail.example', $1, 'l' from generate_series(1, 5001) n`,
       [site.domain],
     );
     await rollUpNow();

@@ -44,7 +44,9 @@ beforeEach(({ skip }) => {
 const OFFLINE = '--host-resolver-rules=MAP * 127.0.0.1:9, EXCLUDE localhost, EXCLUDE 127.0.0.1';
 
 const actionsOf = async (email: string) =>
-  (await stage.query('select action from audit_log where email = $1 order by id', [email])).map(({ action }) => action);
+  (await stage.query("select concat_ws(' ', action, method) as step from audit_log where email = $1 order by id", [email])).map(
+    ({ step }) => step,
+  );
 
 /**
  * Opens a page of a browser that is signed in at the issuer.
@@ -73,7 +75,7 @@ describe('a browser that verifies the address at the mail provider', () => {
     await page.goto(shop.signInUrl('en'));
     await enter(page, email);
     await heading(page, `Hello ${email}`);
-    expect(await actionsOf(email)).toEqual(['signed_in_verified_email', 'token_verified']);
+    expect(await actionsOf(email)).toEqual(['signed_in v', 'token_verified']);
     await page.context().close();
   });
 
@@ -106,7 +108,7 @@ describe('a browser that verifies the address at the mail provider', () => {
     await heading(page, text('en', 'check_email'));
     await page.goto((await stage.mailbox.waitFor(email)).link);
     await heading(page, `Hello ${email}`);
-    expect(await actionsOf(email)).toEqual(['sign_in_requested', 'signed_in', 'token_verified']);
+    expect(await actionsOf(email)).toEqual(['sign_in_requested', 'signed_in l', 'token_verified']);
     await page.context().close();
   });
 });

@@ -65,7 +65,8 @@ test('statistics are a funnel with rates, by method and per day, over 7, 30 or 9
     [id],
   );
   await scene.stage.query(
-    `insert into daily_site_times (website, day, seconds, opened) values ($1, (now() at time zone 'UTC')::date, '{14,75,-61}', '{5,1,2}')`,
+    `insert into daily_site_times (website, day, seconds, opened, methods)
+     values ($1, (now() at time zone 'UTC')::date, '{14,75,60}', '{5,1,2}', '{l,l,c}')`,
     [id],
   );
   const page = await openPage(`/dashboard/websites/${domain}`);

@@ -9,13 +9,13 @@ export async function fillEvents(stage: Stage): Promise<void> {
     "update websites set created_at = now() - interval '2 days', domain_since = now() - interval '2 days' where domain = 'shop.example'",
   );
   await stage.query(`
-    insert into audit_log (at, action, email, domain)
-    select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', 'shop.example'
-    from (values (9, 'sign_in_requested'), (5, 'signed_in'), (4, 'token_verified')) as row (n, action)`);
+    insert into audit_log (at, action, email, domain, method)
+    select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', 'shop.example', method
+    from (values (9, 'sign_in_requested', null), (5, 'signed_in', 'l'::"char"), (4, 'token_verified', null)) as row (n, action, method)`);
   await stage.query(`
-    insert into audit_log (at, action, email, domain)
+    insert into audit_log (at, action, email, domain, method)
     select now() - n * interval '31 hours', case when n % 3 = 0 then 'quick_login' else 'signed_in' end,
-      (array['ada', 'jean.bartik', 'mary.kenneth.keller.with.a.long.name', 'radia'])[1 + n % 4] || '@mail.example', 'shop.example'
+      (array['ada', 'jean.bartik', 'mary.kenneth.keller.with.a.long.name', 'radia'])[1 + n % 4] || '@mail.example', 'shop.example', 'l'
     from generate_series(1, 12) n`);
   await stage.query(`
     insert into website_events (at, domain, kind, reason, email, count)
@@ -37,8 +37,8 @@ export async function fillStats(stage: Stage): Promise<void> {
       from websites w, generate_series(0, 29) n, lateral (select (now() at time zone 'utc')::date - n as d) as day
       where w.domain = 'shop.example' on conflict do nothing`);
   await stage.query(`
-    insert into daily_site_times (website, day, seconds, opened)
-      select id, (now() at time zone 'utc')::date, '{14,32,75,-61}', '{12,17,9,3}' from websites where domain = 'shop.example' on conflict do nothing`);
+    insert into daily_site_times (website, day, seconds, opened, methods)
+      select id, (now() at time zone 'utc')::date, '{14,32,75,60}', '{12,17,9,3}', '{l,l,l,c}' from websites where domain = 'shop.example' on conflict do nothing`);
   await stage.query(`
     insert into api_key_days select k.id, d::date, 900 + 300 * extract(dow from d)::int, 12
       from api_keys k, generate_series((now() at time zone 'utc')::date - 29, (now() at time zone 'utc')::date, interval '1 day') d on conflict do nothing`);

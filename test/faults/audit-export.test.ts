@@ -97,6 +97,21 @@ describe('a run', () => {
     return idsAfter(stage, start);
   }
 
+  test('prints a sign-in with its method', async () => {
+    const output = openOutput();
+    const start = (await idsAfter(stage, 0)).at(-1) ?? 0;
+    await stage.query(`insert into audit_log (action, email, domain, seconds, method)
+      values ('signed_in', 'a@mail.example', 'shop.example', 27, 'c'), ('signed_in', 'a@mail.example', 'shop.example', null, 'p')`);
+    await stage.query('update roll_up set last_audit_id = (select max(id) from audit_log)');
+    while (!(await isComplete(stage))) await exportBy(pools[0], output);
+    const printed = parseLines(output.writes.join('')).filter(({ id }) => Number(id) > start);
+    const signIn = { log: 'activity', email: 'a@mail.example', domain: 'shop.example', id: expect.any(String), at: expect.any(String) };
+    expect(printed).toEqual([
+      { ...signIn, action: 'signed_in', seconds: 27, method: 'code' },
+      { ...signIn, action: 'signed_in_passkey', method: 'passkey' },
+    ]);
+  });
+
   test('of several instances at once prints each row once and in order, and no write splits a line', async () => {
     for (let round = 0; round < 10; round++) {
       const output = openOutput();

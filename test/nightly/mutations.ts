@@ -268,6 +268,7 @@ export const mutations: Mutation[] = [
     ['and ($10 or browser = $9)\n', '\n', 'test/api/accounts.test.ts test/api/sessions.test.ts'],
   ]),
   ...rowsOf('server/signin/complete.ts', [
+    ["case when ${clientId} is null then 'signed_in' else 'application_signed_in' end", "'signed_in'", 'test/api/passkeys.test.ts'],
     ['${endGuesses(`select mailbox from ${proof}`)}', 'select 1', 'test/api/guessed-mailbox.test.ts'],
     ['previous_verifier = null, rotated_at = now()', 'previous_verifier = null', 'test/api/visitor.test.ts'],
     ["verifier: \"''::bytea\" }, 'nothing'", 'verifier: "\'\'::bytea" }, REPLACE_KEY', 'test/statements/attempts.test.ts'],

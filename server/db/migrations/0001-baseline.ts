@@ -219,6 +219,8 @@ create table tokens (
   used_at timestamptz,
   idempotency_key bytea,
   method "char" not null default 'r',
+  -- With a passkey that is bound to one device.
+  hardware boolean not null default false,
   -- Of a remembered account: when its address was proven.
   proven_at timestamptz
 ) partition by range (expires_at);
@@ -400,14 +402,16 @@ create table audit_log (
   email text,
   domain text,
   client_id text,
-  -- On signed_in: from the request to the opening. Its complement, which is negative, for an opening by the code.
-  seconds smallint
+  -- Of an opening by link or code: from the request to the opening.
+  seconds smallint,
+  -- How a person signed in (contract/methods.ts); null: with an authorization code, which does not contain it.
+  method "char"
 ) partition by range (at);
 ${partitions('audit_log', asTime(NEXT_MONTH), 'fillfactor = 100')}
 create index audit_log_id on audit_log (id);
 -- The actions of accounts. Rows of sign-ins by email are not in these indexes, so that such a sign-in does not write to them.
 create index audit_log_account on audit_log (email, id)
-  where client_id is null and action not in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified');
+  where client_id is null and action not in ('sign_in_requested', 'signed_in', 'token_verified');
 create index audit_log_application on audit_log (client_id, id) where client_id is not null;
 
 create function refuse_change() returns trigger language plpgsql as $$
@@ -451,7 +455,7 @@ create table daily_sites (
   sent bigint not null default 0,
   -- By link or code.
   opened bigint not null default 0,
-  -- Without an email, of which two methods are counted by themselves too.
+  -- Without an email. Some of these methods have a count of their own too (contract/methods.ts).
   again bigint not null default 0,
   completed bigint not null default 0,
   -- Sign-ins by OpenID Connect, whose rows in the audit log have the website's origin as client_id.
@@ -467,12 +471,13 @@ create table daily_applications (
   logins bigint not null default 0,
   primary key (client_id, day)
 );
--- How many were opened so many seconds after the request, element by element. One row a day, so that a median reads few pages.
+-- How many were opened by a method so many seconds after the request, element by element. One row a day, so that a median reads few pages.
 create table daily_site_times (
   website uuid not null references websites on delete cascade,
   day date not null,
   seconds smallint[] not null,
   opened integer[] not null,
+  methods "char"[] not null,
   primary key (website, day)
 );
 create index daily_site_times_day on daily_site_times (day);

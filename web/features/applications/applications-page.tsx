@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { METHODS, OTHER_METHODS } from '../../../contract/methods.ts';
 import { createPkce } from '../../../contract/pkce.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
@@ -136,9 +137,7 @@ function ApplicationRow({ application, onOpen }: { application: Application; onO
 const actions: Record<string, string> = {
   sign_in_requested: 'Sign-in email requested',
   application_signed_in: 'Signed in',
-  signed_in_again: 'Signed in with a remembered account',
-  signed_in_passkey: 'Signed in with a passkey',
-  signed_in_verified_email: 'Signed in with an email that the browser verified',
+  ...Object.fromEntries(OTHER_METHODS.map((method) => [METHODS[method].action, METHODS[method].logged])),
   code_exchanged: 'Tokens issued',
   application_signed_out: 'Signed out',
 };

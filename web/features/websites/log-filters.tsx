@@ -1,4 +1,5 @@
 import { useSearchParams } from 'wouter';
+import { EMAIL_METHODS, type EmailMethod, METHODS, OTHER_METHODS } from '../../../contract/methods.ts';
 import type { Input } from '../../../contract/routes.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
@@ -15,6 +16,8 @@ export const NO_FILTERS: LogFilters = { email: '', status: '', from: '', to: '' 
 
 type Option = { value: string; label: string };
 
+const shortOf = (method: EmailMethod) => METHODS[method].short.toLowerCase();
+
 /** The choices of the status, in groups: the steps of a sign-in, and what fails. */
 const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
   {
@@ -22,12 +25,13 @@ const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
     options: [
       { value: 'requested', label: 'Email requested' },
       { value: 'mail_accepted', label: 'Email accepted by the mail server' },
-      { value: 'opened', label: 'Opened by link or code' },
-      { value: 'opened code', label: 'Opened by code' },
+      { value: 'opened', label: `Opened by ${EMAIL_METHODS.map(shortOf).join(' or ')}` },
+      ...EMAIL_METHODS.flatMap((method) => {
+        const { kind, reason } = METHODS[method].event;
+        return reason === null ? [] : [{ value: `${kind} ${reason}`, label: `Opened by ${shortOf(method)}` }];
+      }),
       { value: 'address_proven', label: 'Address proven, passkey needed' },
-      { value: 'remembered', label: 'Remembered account' },
-      { value: 'passkey', label: 'Passkey' },
-      { value: 'verified_email', label: 'Email verified by the browser' },
+      ...OTHER_METHODS.map((method) => ({ value: METHODS[method].event.kind, label: METHODS[method].label })),
       { value: 'verified', label: 'Completed: token verified' },
       { value: 'exchanged', label: 'Completed: OpenID' },
     ],

@@ -26,5 +26,5 @@ test('each sign-in has one method', () => {
     openIdSent: 0,
     openIdOpened: 3,
   };
-  expect(methodsOf(total)).toEqual({ link: 3, code: 2, passkey: 4, verifiedEmail: 1, remembered: 7, openId: 3 });
+  expect(methodsOf(total)).toEqual({ link: 3, code: 2, passkey: 4, verified_email: 1, remembered: 7, openId: 3 });
 });

@@ -1,5 +1,6 @@
 import { Link, useSearchParams } from 'wouter';
 import { STATS_PERIODS } from '../../../contract/limits.ts';
+import { EMAIL_METHODS, METHODS, type Method, OTHERS_AS_COUNTED, signInsByMethod } from '../../../contract/methods.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { useCall } from '../../lib/calls.ts';
 import { durationOf } from '../../lib/dates.ts';
@@ -50,31 +51,23 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
 
 const isEmpty = ({ total }: History) => Object.values(total).every((count) => count === 0);
 
-type Method = 'link' | 'code' | 'passkey' | 'verifiedEmail' | 'remembered' | 'openId';
+type Key = Method | 'openId';
 
-const SERIES: readonly Series<Method>[] = [
-  { key: 'link', label: 'Link', color: '--color-accent' },
-  { key: 'code', label: 'Code', color: '--color-ink' },
-  { key: 'passkey', label: 'Passkey', color: '--color-chart-blue' },
-  { key: 'verifiedEmail', label: 'Verified email', color: '--color-chart-amber' },
-  { key: 'remembered', label: 'Remembered', color: '--color-edge' },
+const SERIES: readonly Series<Key>[] = [
+  ...[...EMAIL_METHODS, ...OTHERS_AS_COUNTED].map((key) => ({ key, label: METHODS[key].short, color: METHODS[key].color })),
   { key: 'openId', label: 'OpenID Connect', color: '--color-muted' },
 ];
 
-/** The methods that are shown only where visitors use them. */
-const OCCASIONAL: readonly Method[] = ['passkey', 'verifiedEmail', 'openId'];
+/** Whether a method is shown only where visitors use it. */
+const isOccasional = (key: Key) => key === 'openId' || (!METHODS[key].sendsMail && METHODS[key].count !== null);
 
-const seriesOf = (counts: Record<Method, number>) => SERIES.filter(({ key }) => counts[key] > 0 || !OCCASIONAL.includes(key));
+const seriesOf = (counts: Record<Key, number>) => SERIES.filter(({ key }) => counts[key] > 0 || !isOccasional(key));
 
-/** Returns the sign-ins by method. */
-export const methodsOf = ({ opened, openedByCode, again, byPasskey, byVerifiedEmail, openIdOpened }: Counts): Record<Method, number> => ({
-  link: opened - openedByCode,
-  code: openedByCode,
-  passkey: byPasskey,
-  verifiedEmail: byVerifiedEmail,
-  remembered: again - byPasskey - byVerifiedEmail,
-  openId: openIdOpened,
-});
+/** Returns the sign-ins by method; those by OpenID Connect without an email are among the sign-ins by their method. */
+export const methodsOf = (counts: Counts): Record<Key, number> => ({ ...signInsByMethod(counts), openId: counts.openIdOpened });
+
+/** Returns the methods without an email that a period shows. */
+const othersIn = (signIns: Record<Key, number>) => OTHERS_AS_COUNTED.filter((method) => signIns[method] > 0 || !isOccasional(method));
 
 /** A step of the funnel. `note`: how it follows from the steps before. */
 type Step = { label: string; hint: string; count: number; note: string | null };
@@ -82,7 +75,9 @@ type Step = { label: string; hint: string; count: number; note: string | null };
 /** The steps of the sign-ins of a period, each with its share of the step before. */
 function Funnel({ domain, history: { total, median } }: { domain: string; history: History }) {
   const { sent, opened, again, completed } = total;
-  const { passkey, verifiedEmail, remembered } = methodsOf(total);
+  const signIns = methodsOf(total);
+  const others = othersIn(signIns);
+  const usesOccasional = others.some(isOccasional);
   const steps: Step[] = [
     { label: 'Requested', hint: 'Sign-in emails', count: sent, note: null },
     {
@@ -91,21 +86,23 @@ function Funnel({ domain, history: { total, median } }: { domain: string; histor
       count: opened,
       note: [percentOf(opened, sent, 'of requested'), median.all !== null && `median ${durationOf(median.all)}`].filter(Boolean).join(', '),
     },
-    ...(passkey > 0 ? [{ label: 'Passkey', hint: 'Signed in with a passkey, without an email', count: passkey, note: null }] : []),
-    ...(verifiedEmail > 0
-      ? [{ label: 'Verified email', hint: 'The browser proved the address, without an email', count: verifiedEmail, note: null }]
-      : []),
-    { label: 'Remembered', hint: 'Signed in again, without an email', count: remembered, note: null },
+    ...others.map((method) => ({ label: METHODS[method].short, hint: METHODS[method].hint, count: signIns[method], note: null })),
     {
       label: 'Completed',
       hint: 'Tokens that your server verified',
       count: completed,
-      note: percentOf(completed, opened + again, again > remembered ? 'of all sign-ins' : 'of opened and remembered'),
+      note: percentOf(
+        completed,
+        opened + again,
+        usesOccasional ? 'of all sign-ins' : `of opened and ${others.map((method) => METHODS[method].short.toLowerCase()).join(' and ')}`,
+      ),
     },
   ];
   const max = Math.max(...steps.map(({ count }) => count));
   const unverified = opened + again - completed;
-  const noEmail = again > remembered ? 'passkeys and remembered accounts' : 'remembered accounts';
+  const noEmail = OTHERS_AS_COUNTED.filter((method) => (usesOccasional ? !('isExperimental' in METHODS[method]) : !isOccasional(method)))
+    .map((method) => METHODS[method].plural.text)
+    .join(' and ');
   return (
     <section aria-labelledby="funnel">
       <h2 id="funnel" className="mb-4 text-lg font-semibold tracking-tight">
@@ -157,13 +154,10 @@ function FunnelRow({ label, hint, count, note, max }: Step & { max: number }) {
 /** How visitors signed in. */
 function Methods({ history: { total, median } }: { history: History }) {
   const { opened, again, openIdSent, openIdOpened } = total;
-  const { link, code, passkey, verifiedEmail, remembered } = methodsOf(total);
+  const signIns = methodsOf(total);
   const rows = [
-    { method: 'Link in the email', count: link, seconds: median.link },
-    { method: 'Code in the email', count: code, seconds: median.code },
-    ...(passkey > 0 ? [{ method: 'Passkey', count: passkey, seconds: null }] : []),
-    ...(verifiedEmail > 0 ? [{ method: 'Email verified by the browser', count: verifiedEmail, seconds: null }] : []),
-    { method: 'Remembered account', count: remembered, seconds: null },
+    ...EMAIL_METHODS.map((method) => ({ method: METHODS[method].label, count: signIns[method], seconds: median[method] })),
+    ...othersIn(signIns).map((method) => ({ method: METHODS[method].label, count: signIns[method], seconds: null })),
     ...(openIdSent + openIdOpened > 0 ? [{ method: 'OpenID Connect, by email', count: openIdOpened, seconds: null }] : []),
   ];
   const all = opened + again + openIdOpened;

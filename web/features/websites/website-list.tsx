@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import { METHODS, OTHERS_AS_COUNTED, signInsByMethod } from '../../../contract/methods.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
@@ -195,15 +196,16 @@ function NotMine({ website: { id, displayDomain } }: { website: Website }) {
 
 /** The sign-ins of the last 30 days in one line. */
 function SignIns({ stats }: { stats: ListedWebsite['stats'] }) {
-  const { sent, opened, completed, again, byPasskey, byVerifiedEmail, medianSeconds } = stats;
+  const { sent, opened, completed, again, medianSeconds } = stats;
+  const signIns = signInsByMethod(stats);
   if (sent + opened + completed + again === 0) return <p className="text-[0.8125rem] leading-5 text-muted">No sign-ins yet</p>;
   return (
     <dl aria-label="Sign-ins of the last 30 days" className="flex flex-wrap gap-x-3 text-[0.8125rem] leading-5">
       <Count label="Emails sent" value={sent.toLocaleString('en')} />
       <Count label="Opened" value={opened.toLocaleString('en')} />
-      {byPasskey > 0 && <Count label="Passkeys" value={byPasskey.toLocaleString('en')} />}
-      {byVerifiedEmail > 0 && <Count label="Verified emails" value={byVerifiedEmail.toLocaleString('en')} />}
-      <Count label="Remembered" value={(again - byPasskey - byVerifiedEmail).toLocaleString('en')} />
+      {OTHERS_AS_COUNTED.filter((method) => signIns[method] > 0 || METHODS[method].count === null).map((method) => (
+        <Count key={method} label={METHODS[method].plural.label} value={signIns[method].toLocaleString('en')} />
+      ))}
       <Count label="Tokens verified" value={completed.toLocaleString('en')} />
       {medianSeconds !== null && <Count label="Median" value={durationOf(medianSeconds)} />}
     </dl>
