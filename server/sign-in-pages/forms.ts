@@ -108,7 +108,7 @@ export class SignInForms {
   async #requestEmail(post: Post, form: 'address' | 'resend'): Promise<void> {
     const { browser, fields, language, query, response, uid } = post;
     const verifiedUrl = form === 'address' ? await this.#signInVerified(post) : null;
-    if (verifiedUrl !== null) return this.#leave(post, verifiedUrl);
+    if (verifiedUrl !== null) return this.#redirectTo(post, verifiedUrl);
     const { error } = await this.#parts.call('domainAuth', { email: fields.email, ...destinationOf(post), language }, browser);
     const step = form === 'address' ? 'address' : 'code';
     if (error) return this.#refuse(post, form, error, { step, email: textOf(fields.email) });
@@ -129,7 +129,7 @@ export class SignInForms {
     const { digits } = readCode(textOf(code));
     if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email), digits });
     if ('code' in output) throw new Fault('internal');
-    return this.#goOn(post, output);
+    return this.#showOutcome(post, output);
   }
 
   async #signInAgain(post: Post): Promise<void> {
@@ -147,7 +147,7 @@ export class SignInForms {
     const key = rememberedKeyOf(cookies, email);
     if (!key) return this.#show(post, { form: 'account', code: 'no_saved_login' }, posted, 400);
     const { output, error } = await this.#parts.call('validateKey', { email, key, ...destinationOf(post) }, browser);
-    if (output) return this.#leave(post, output.redirectUrl);
+    if (output) return this.#redirectTo(post, output.redirectUrl);
     if (error.fault.status === 401) forgetKey(cookies, email);
     return this.#refuse(post, 'account', error, posted);
   }
@@ -166,14 +166,14 @@ export class SignInForms {
     // A decision that the page does not offer: the form was changed.
     if (error?.fault.status === 400) throw error.fault;
     if (error) return this.#refuse(post, 'consent', error, { step: 'address', email: '' });
-    this.#leave(post, output.redirectUrl);
+    this.#redirectTo(post, output.redirectUrl);
   }
 
   async #confirmLink(post: Post): Promise<void> {
     const { email } = post.fields;
     const { output, error } = await this.#parts.call('confirmLink', { t: post.query.t, email }, post.browser);
     if (error) return this.#refuse(post, 'link', error, { step: 'address', email: textOf(email) });
-    return this.#goOn(post, output);
+    return this.#showOutcome(post, output);
   }
 
   /** Confirms the browser by the link of its page, or shows the page without that offer. */
@@ -220,8 +220,8 @@ export class SignInForms {
   }
 
   /** Goes to where a sign-in leads, or shows the page on which the visitor has to add a passkey. */
-  async #goOn(post: Post, output: { redirectUrl: string } | { addPasskey: RequiredPasskey }): Promise<void> {
-    if ('redirectUrl' in output) return this.#leave(post, output.redirectUrl);
+  async #showOutcome(post: Post, output: { redirectUrl: string } | { addPasskey: RequiredPasskey }): Promise<void> {
+    if ('redirectUrl' in output) return this.#redirectTo(post, output.redirectUrl);
     const { forwardUrl } = output.addPasskey;
     const { pages, interactionPage, sendPage } = this.#parts;
     const { uid, request, response, language } = post;
@@ -233,7 +233,7 @@ export class SignInForms {
    * Goes to where a sign-in leads. A redirect to another origin would be blocked by `form-action` of the page's policy, and an
    * authorization request continues there, so that a page goes on instead.
    */
-  #leave({ response, uid, language }: Post, url: string): void {
+  #redirectTo({ response, uid, language }: Post, url: string): void {
     const { publicUrl, sendPage } = this.#parts;
     if (!URL.canParse(url, publicUrl)) throw new Fault('internal');
     const { origin, hostname } = new URL(url, publicUrl);

@@ -224,11 +224,11 @@ export function errorPage(request: IncomingMessage, { fault, body }: DescribedEr
   const page = { language, target: { kind: 'portal' }, error: { code, reference: body.reference, retryAfter } } as const;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && (status >= 500 || status === 429)) return page;
-  return { ...page, ...wayOn(path, query, isRead, language) };
+  return { ...page, ...nextPage(path, query, isRead, language) };
 }
 
 /** Returns the page to which a form belongs, or where a sign-in begins. */
-function wayOn(path: string, query: URLSearchParams, isRead: boolean, language: LanguageCode): { path: string; search: string } {
+function nextPage(path: string, query: URLSearchParams, isRead: boolean, language: LanguageCode): { path: string; search: string } {
   const interaction = SIGN_IN_PATHS.exec(path)?.[1];
   const names = isRead || interaction ? [] : query.has('t') ? ['t'] : query.has('code') ? ['code', 'state', 'iss'] : [];
   const link = names[0] && (names[0] === 't' ? '/auth/link' : '/auth/callback');

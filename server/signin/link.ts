@@ -182,28 +182,28 @@ type LinkState = {
   /** Whether the domain is registered now, possibly by another account. */
   registered: boolean;
   /** Whether the website or application for which the email was sent no longer exists, or is a different one. */
-  withdrawn: boolean;
+  isGone: boolean;
   /** Whether it was used within REPEAT_SECONDS. */
   recent: boolean;
   /** Of an OAuth client: SHA-256 of the session that it issued, if that is open. */
   session: Buffer | null;
-  /** `withdrawn`: the website or the application for which the email was sent no longer exists, or is not the same one. */
+  /** `withdrawn`: of an attempt that is neither used nor expired, and `isGone`. */
   status: 'open' | 'used' | 'expired' | 'withdrawn';
 };
 
-const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)}) is not true
+const IS_GONE = `(a.domain is not null and (${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)}) is not true
     or a.kind = 'app' and not ${clientActive('a')})`;
 
 const LINK_STATE = `
 select kind, email, browser, language, domain, client_id as "clientId", redirect_uri as "redirectUri", destination, state,
   (select row_to_json(shown) from (select ${SHOWN_WEBSITE} from websites w where w.domain = a.domain) shown) as website,
-  exists (select from websites w where w.domain = a.domain) as registered, ${WITHDRAWN} as withdrawn,
+  exists (select from websites w where w.domain = a.domain) as registered, ${IS_GONE} as "isGone",
   consumed_at > now() - interval '${REPEAT_SECONDS} seconds' as recent,
   (select s.hash from sessions s where s.hash = a.session and s.expires_at > now()) as session,
   case
     when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
     when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} or not ${stillAwaited('a')} then 'expired'
-    when ${WITHDRAWN} then 'withdrawn'
+    when ${IS_GONE} then 'withdrawn'
     else 'open' end as status
 from sign_in_attempts a where id = $1`;
 
@@ -268,12 +268,12 @@ export async function describePortalLink(
 
 /** Adds the event for a link of a website or an application that did not sign in. */
 async function recordVisit({ events }: PageParts, attempt: LinkState): Promise<void> {
-  const { kind, status, email, withdrawn } = attempt;
+  const { kind, status, email, isGone } = attempt;
   const domain = subjectOf(attempt);
   // Every browser enters the address for the link of an application.
   if (!domain || (kind === 'app' && status === 'open')) return;
   const failure = status === 'open' ? ({ kind: 'wrong_browser' } as const) : ({ kind: 'link_refused', reason: status } as const);
-  await events.record({ domain, email: withdrawn ? null : email, ...failure });
+  await events.record({ domain, email: isGone ? null : email, ...failure });
 }
 
 async function linkState(core: Database['core'], id: string): Promise<LinkState | null> {

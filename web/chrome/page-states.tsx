@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../contract/client.ts';
 import { errorText } from '../lib/api.ts';
 import { useUser } from '../lib/session.ts';
-import { storeWayBack } from '../lib/storage.ts';
+import { storeReturnPath } from '../lib/storage.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { paths } from '../paths.ts';
 import { Button, ButtonLink, Spinner } from '../ui/button.tsx';
@@ -74,7 +74,7 @@ function NotLoggedIn() {
         The developer portal is for those who are signed in.{hasPage && ' After the sign-in, you come back to this page.'}
       </p>
       <div className="mt-6 flex flex-wrap justify-center gap-2">
-        <ButtonLink href={paths.signIn} onClick={() => hasPage && storeWayBack(location.pathname + location.search + location.hash)}>
+        <ButtonLink href={paths.signIn} onClick={() => hasPage && storeReturnPath(location.pathname + location.search + location.hash)}>
           Sign in
         </ButtonLink>
         <ButtonLink as={Link} variant="secondary" href={paths.landing}>

@@ -160,17 +160,17 @@ function deleteExpired() {
   for (const key of localKeys()) if (key.startsWith(PKCE_PREFIX) && !parseStored(readStored(local, key))) writeStored(local, key, null);
 }
 
-const WAY_BACK_KEY = 'wayBack';
+const RETURN_PATH_KEY = 'wayBack';
 
 /**
  * Stores the page to return to after the sign-in, which always ends at the home page of the portal. In the local storage, since a
  * mailed link opens in a new tab, and for as long as that link is valid.
  */
-export const storeWayBack = (path: string) => storeForAttempt(WAY_BACK_KEY, { path });
+export const storeReturnPath = (path: string) => storeForAttempt(RETURN_PATH_KEY, { path });
 
 /** Returns the stored page, once; null when there is none. */
-export function takeWayBack(): string | null {
-  const stored = takeStored<{ path: string }>(WAY_BACK_KEY);
+export function takeReturnPath(): string | null {
+  const stored = takeStored<{ path: string }>(RETURN_PATH_KEY);
   return stored && safePath(location.origin + stored.path, paths.developer);
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../contract/client.ts';
 import { PROOF_SECONDS } from '../../contract/limits.ts';
 import { useUser } from '../lib/session.ts';
-import { storeDraft, storeWayBack } from '../lib/storage.ts';
+import { storeDraft, storeReturnPath } from '../lib/storage.ts';
 import { paths } from '../paths.ts';
 import { ButtonLink } from './button.tsx';
 
@@ -20,7 +20,7 @@ export function ProofNeeded({ form, values }: { form: string; values: object }) 
   const { data: user } = useUser();
   const keep = () => {
     storeDraft(form, values);
-    storeWayBack(`${location.pathname}?${new URLSearchParams({ add: form })}`);
+    storeReturnPath(`${location.pathname}?${new URLSearchParams({ add: form })}`);
   };
   return (
     <div role="alert" className="grid gap-3 rounded-control border border-line bg-sunk px-4 py-3 text-[0.9375rem]">

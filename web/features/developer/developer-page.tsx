@@ -3,7 +3,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
 import { useTokenLogin, useUser } from '../../lib/session.ts';
-import { takeWayBack } from '../../lib/storage.ts';
+import { takeReturnPath } from '../../lib/storage.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { ArrowIcon, MailIcon } from '../../ui/icons.tsx';
@@ -15,7 +15,7 @@ import { toastFailure } from '../../ui/toast.tsx';
 export function DeveloperPage() {
   const [, navigate] = useLocation();
   useEffect(() => {
-    const page = takeWayBack();
+    const page = takeReturnPath();
     if (page) navigate(page, { replace: true });
   }, [navigate]);
   return (

@@ -4,7 +4,7 @@ import type { PasskeyCreationOptions } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
 import { useCall } from '../../lib/calls.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
-import { storeWayBack } from '../../lib/storage.ts';
+import { storeReturnPath } from '../../lib/storage.ts';
 import { failureText, isApiError, type OwnTexts, type TextKey, useTranslator } from '../../lib/texts.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
@@ -67,7 +67,7 @@ function ProofNeeded({ email, onCancel }: { email: string; onCancel: () => void 
       <DialogButtons cancel={t('auth.cancel')} onCancel={onCancel}>
         <ButtonLink
           href={proofPath(email, language)}
-          onClick={() => storeWayBack(`${location.pathname}?${new URLSearchParams({ add: 'passkey', language })}`)}
+          onClick={() => storeReturnPath(`${location.pathname}?${new URLSearchParams({ add: 'passkey', language })}`)}
         >
           {t('auth.passkeys_sign_in_button')}
         </ButtonLink>

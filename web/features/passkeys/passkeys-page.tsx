@@ -5,7 +5,7 @@ import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
 import { Bar, Footer, LanguageSelect, ThemeSwitch } from '../../chrome/page-frame.tsx';
 import { callQuery, useCall } from '../../lib/calls.ts';
 import { useLogout, useUser } from '../../lib/session.ts';
-import { readCookie, storeWayBack, writeCookie } from '../../lib/storage.ts';
+import { readCookie, storeReturnPath, writeCookie } from '../../lib/storage.ts';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -110,7 +110,7 @@ function OfVisitor() {
         <ButtonLink
           className="mt-5"
           href={`${paths.signIn}?language=${language}`}
-          onClick={() => storeWayBack(`${paths.passkeys}?language=${language}`)}
+          onClick={() => storeReturnPath(`${paths.passkeys}?language=${language}`)}
         >
           {t('auth.passkeys_sign_in_button')}
         </ButtonLink>

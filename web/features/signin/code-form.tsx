@@ -4,7 +4,7 @@ import { CODE_DIGITS as DIGITS, readCode } from '../../../contract/rules.ts';
 import { type Failure, isApiError, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
-import type { Flow, Onward } from './flow.ts';
+import type { Flow, Outcome } from './flow.ts';
 import { formAction, typedBefore, useBoot, useSteps } from './steps.ts';
 
 /** Digits are only ever added at the end, where the boxes show them; a whole selection may be replaced. */
@@ -26,7 +26,7 @@ export function CodeForm({
   field: RefObject<HTMLInputElement | null>;
   flow: Flow;
   attempt: OwnAttempt;
-  onAccepted: (onward: Onward) => void;
+  onAccepted: (outcome: Outcome) => void;
 }) {
   const translator = useTranslator();
   const { t } = translator;

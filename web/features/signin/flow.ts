@@ -10,14 +10,14 @@ import { paths, safePath } from '../../paths.ts';
 export type Destination = { forward_url: string; max_age?: string; require?: 'passkey' } | { interaction: string };
 
 /** Where a sign-in by email goes on to, and the options with which a passkey may be created before; or the passkey that must be added. */
-export type Onward = { url: string; passkey?: PasskeyCreationOptions } | { addPasskey: RequiredPasskey };
+export type Outcome = { url: string; passkey?: PasskeyCreationOptions } | { addPasskey: RequiredPasskey };
 
 /** The requests of a sign-in: by forward_url or authorization request, or by PKCE for the portal. */
 export type Flow = {
   /** Requests an email. @param verifiable the browser may prove the address instead @throws ApiError, verifiable_email when it may, with this address */
   requestMail(email: string, language: LanguageCode, verifiable?: true): Promise<void>;
   /** Redeems the six digits of the email. @throws ApiError */
-  enterCode(email: string, code: string): Promise<Onward>;
+  enterCode(email: string, code: string): Promise<Outcome>;
   /** Returns the status of the newest email to an address. @throws ApiError */
   statusOf(email: string, signal: AbortSignal): Promise<AttemptStatus>;
 };
@@ -89,7 +89,7 @@ function portalFlow(begunState: string | null): Flow {
 const pathOf = (response: Output<'emailCode'>) => safePath('redirectUrl' in response ? response.redirectUrl : '', paths.developer);
 
 /** Exchanges a code for a session and remembers the account. @throws ApiError */
-export async function exchange(code: string, bundle: PkceBundle, signal?: AbortSignal): Promise<Extract<Onward, { url: string }>> {
+export async function exchange(code: string, bundle: PkceBundle, signal?: AbortSignal): Promise<Extract<Outcome, { url: string }>> {
   const request = { code, code_verifier: bundle.codeVerifier, client_id: WEB_CLIENT_ID };
   const { email, authKey, ...response } = await api.token(request, { signal });
   if (email && authKey) remember(email, authKey);

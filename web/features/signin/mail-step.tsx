@@ -11,7 +11,7 @@ import { toast, toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
 import { mailboxSite } from './email.ts';
-import type { Flow, Onward } from './flow.ts';
+import type { Flow, Outcome } from './flow.ts';
 import { formAction, stepUrl, useBoot, useFormErrors, useSteps } from './steps.ts';
 
 /** Step 2: waits for the link or the code of the email. */
@@ -31,7 +31,7 @@ export function MailStep({
   /** Requests another email. Rejects when the request failed. */
   onResend: () => Promise<void>;
   onOtherEmail: () => void;
-  onSignedIn: (onward: Onward) => void;
+  onSignedIn: (outcome: Outcome) => void;
 }) {
   const { t } = useTranslator();
   const steps = useSteps();
@@ -44,9 +44,9 @@ export function MailStep({
   const provider = mailboxSite(email);
   const mailbox = inbox ? INBOX : provider?.url;
   const [before, after] = t('auth.magic_link_sent').split('{email}');
-  const accept = (onward: Onward) => {
+  const accept = (outcome: Outcome) => {
     setLeaving(true);
-    onSignedIn(onward);
+    onSignedIn(outcome);
   };
   const codeField = useRef<HTMLInputElement>(null);
 

@@ -10,7 +10,7 @@ import { AddressForm } from './address-form.tsx';
 import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
 import type { Proof } from './email-verification.tsx';
 import { Unsupported } from './final-pages.tsx';
-import { createFlow, type Destination, type Onward, signInVerified } from './flow.ts';
+import { createFlow, type Destination, type Outcome, signInVerified } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
 import { AddPasskey, type Offer, PasskeyNeeds, PasskeyOffer, usePasskey } from './passkey.tsx';
 import { RememberedList } from './remembered-list.tsx';
@@ -51,10 +51,10 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
     go('code');
   };
 
-  const goOn = (onward: Onward) => {
-    if ('addPasskey' in onward) setRequired(onward.addPasskey);
-    else if (onward.passkey && attempt) setOffer({ email: attempt.email, options: onward.passkey, url: onward.url });
-    else location.assign(onward.url);
+  const showOutcome = (outcome: Outcome) => {
+    if ('addPasskey' in outcome) setRequired(outcome.addPasskey);
+    else if (outcome.passkey && attempt) setOffer({ email: attempt.email, options: outcome.passkey, url: outcome.url });
+    else location.assign(outcome.url);
   };
 
   if (required) return <AddPasskey target={target} required={required} />;
@@ -70,7 +70,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
         onStatus={(status) => setAttempt((known) => known && { ...known, status })}
         onResend={() => send(attempt.email)}
         onOtherEmail={() => go('address')}
-        onSignedIn={goOn}
+        onSignedIn={showOutcome}
       />
     );
   return <AddressStep target={target} destination={destination} firstEmail={email} attempt={attempt} wanted={wanted} onSend={begin} />;
