@@ -17,10 +17,9 @@ export const dbMigrate: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal, signal } = context;
-    const [{ migrateOn }, { sqlFunctions }] = await Promise.all([
-      importServer(context, 'db/migrate'),
-      importServer(context, 'sql-functions'),
-    ]);
+    // One after the other, since the first one may install the service.
+    const { migrateOn } = await importServer(context, 'db/migrate');
+    const { sqlFunctions } = await importServer(context, 'sql-functions');
     const interrupted = () => {
       const message = 'Cancelled. The completed steps are kept; the next `emailauth db migrate` continues.';
       return new CommandError(EXIT.cancelled, 'cancelled', message);
