@@ -17,7 +17,6 @@ export const dbMigrate: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal, signal } = context;
-    // One after the other, since the first one may install the service.
     const { migrateOn } = await importServer(context, 'db/migrate');
     const { sqlFunctions } = await importServer(context, 'sql-functions');
     const interrupted = () => {
@@ -45,10 +44,8 @@ export const dbPartitions: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal, env, signal } = context;
-    const [{ readRetention }, { Retention }] = await Promise.all([
-      importServer(context, 'config'),
-      importServer(context, 'retention/retention'),
-    ]);
+    const { readRetention } = await importServer(context, 'config');
+    const { Retention } = await importServer(context, 'retention/retention');
     const { retention: config, printsAuditLog } = readRetention(env);
     await onDatabase(context, { exclusive: false }, async (_, { url, place }) => {
       const ignore = () => {};
@@ -100,10 +97,8 @@ export const dbRotateSigningKeys: CommandSpec = {
   waitsForCleanUp: true,
   async run(context, _, { revoke = false }) {
     const { terminal, env } = context;
-    const [{ readSecretKeys }, { rotateByOperator }] = await Promise.all([
-      importServer(context, 'config'),
-      importServer(context, 'oidc/keys'),
-    ]);
+    const { readSecretKeys } = await importServer(context, 'config');
+    const { rotateByOperator } = await importServer(context, 'oidc/keys');
     const secretKeys = readSecretKeys(env);
     if (revoke) await requireConfirmation(terminal, 'Every ID token and access token becomes invalid within a minute. Replace the keys?');
     await onDatabase(context, { exclusive: false }, async (client, { place }) => {
