@@ -102,7 +102,9 @@ export async function migrateOn(client: pg.Client, options: MigrateOptions): Pro
     refuseNewer(records, wanted);
     if (records.length === 0) return await createSchema(client, wanted, options);
     const ran = await upgradeSchema(client, wanted, options);
-    await inShortTransaction(client, options, () => createFunctions(client, functions));
+    await inShortTransaction(client, options, () => createFunctions(client, functions)).catch((error) => {
+      throw failed(FUNCTIONS, error);
+    });
     return ran;
   } finally {
     signal?.removeEventListener('abort', cancel);
@@ -111,6 +113,7 @@ export async function migrateOn(client: pg.Client, options: MigrateOptions): Pro
 }
 
 const EMPTY = 'of an empty database';
+const FUNCTIONS = 'of the functions';
 
 /** Runs all migrations in one transaction, since new tables are not in use. */
 function createSchema(client: pg.Client, wanted: readonly Migration[], options: MigrateOptions): Promise<string[]> {

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { beforeEach, expect, inject, test } from 'vitest';
+import { missingFunctions, sqlFunction } from '../../server/db/functions.ts';
 import { migrate, migrateOn } from '../../server/db/migrate.ts';
 import type { Migration } from '../../server/db/migrations/migrations.ts';
 import { createDatabase, query } from '../support/postgres.ts';
@@ -157,4 +159,32 @@ test('a failed step is reported with its cause, and the steps before it are kept
   expect(await records()).toEqual(['0001-people', '0002-upper-names', '0003-failing/1']);
   const columns = await query(url, "select from information_schema.columns where table_name = 'people' and column_name in ('age', 'half')");
   expect(columns).toHaveLength(1);
+});
+
+const answer = (n: number) => sqlFunction('answer', '() returns integer', `begin return ${n}; end`);
+const start = (n: number, at = url) => migrate(at, { migrations: [people], functions: [answer(n)] });
+
+test('a function is created by one of two processes that start at once, where no migration is to run', async () => {
+  expect(await Promise.all([start(1), start(1)])).toEqual([[], []]);
+  expect(await query(url, `select ${answer(1).name}() as answer`)).toEqual([{ answer: 1 }]);
+});
+
+test('a function stays until the release after the next one, and a release that starts again creates its own', async () => {
+  const client = new pg.Client(url);
+  await client.connect();
+  const missing = async () => (await missingFunctions(client, [1, 2, 3].map(answer))).map(({ name }) => name);
+  for (const n of [1, 2, 2, 3]) await start(n);
+  expect(await missing()).toEqual([answer(1).name]);
+  await start(1);
+  expect(await missing()).toEqual([answer(2).name]);
+  await client.end();
+});
+
+test('a role that may not create functions is told who may', async () => {
+  const role = `reader_${randomBytes(6).toString('hex')}`;
+  await query(url, `create role ${role} login password 'reader'; grant select on migrations to ${role}`);
+  const limited = new URL(url);
+  [limited.username, limited.password] = [role, 'reader'];
+  await expect(start(1, limited.href)).rejects.toThrow(/Migration of the functions: permission denied.*`emailauth db migrate`/);
+  await query(url, `drop owned by ${role}; drop role ${role}`);
 });

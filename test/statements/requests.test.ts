@@ -1,9 +1,6 @@
-import pg from 'pg';
 import { v7 as uuid } from 'uuid';
-import { afterAll, expect, inject, test } from 'vitest';
-import { createFunctions, missingFunctions, sqlFunction } from '../../server/db/functions.ts';
+import { expect, test } from 'vitest';
 import { REQUEST_EMAILS, RequestStore } from '../../server/signin/request-store.ts';
-import { createDatabase } from '../support/postgres.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { freshBytes, useDatabase } from './database.ts';
 
@@ -84,21 +81,4 @@ test('a request that PostgreSQL refuses does not fail the others of its batch', 
   ]);
   expect(results).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: { status: 'sent' } }]);
   expect([await attemptsOf(bad), await attemptsOf(good)]).toEqual([0, 1]);
-});
-
-const client = new pg.Client({ connectionString: await createDatabase(inject('clusterUrl')) });
-await client.connect();
-afterAll(() => client.end());
-const version = (n: number) => sqlFunction('answer', '() returns integer', `begin return ${n}; end`);
-
-test('a function is created once, and stays until the release after the next one', async () => {
-  for (const n of [1, 2, 2, 3]) await createFunctions(client, [version(n)]);
-  const missing = await missingFunctions(client, [1, 2, 3].map(version));
-  expect(missing).toEqual([version(1)]);
-  expect((await client.query(`select ${version(2).name}() + ${version(3).name}() as sum`)).rows).toEqual([{ sum: 5 }]);
-});
-
-test('a function of a release that starts again after a newer one is created again', async () => {
-  await createFunctions(client, [version(1)]);
-  expect(await missingFunctions(client, [version(1)])).toEqual([]);
 });
