@@ -104,8 +104,14 @@ async function useGround() {
   return { stage: ofFile, names, start };
 }
 
+const HOURLY_JOBS = ['clean-up-accounts', 'clean-up-uploads', 'maintain-partitions', 'maintain-provider-keys', 'release-unclaimed'];
+/** At their minute of an hour, the services would remove the rows that a test has made old. */
+const POSTPONE_HOURLY_JOBS = `
+select graphile_worker.add_job(task, job_key => task, max_attempts => 1, run_at => now() + interval '1 day') from unnest($1::text[]) task`;
+
 async function openGround() {
   const [stage, names] = await Promise.all([openStage(), openNameServer()]);
+  await stage.query(POSTPONE_HOURLY_JOBS, [HOURLY_JOBS]);
   process.once('exit', () => rmSync(stage.dataDir, { recursive: true, force: true }));
   return { stage, names };
 }
