@@ -31,7 +31,7 @@ export interface Website extends Entity<Website> {
   provenAt: CreationOptional<Date | null>;
   /** Whether someone registered it who was not signed in. */
   registeredByOthers: CreationOptional<boolean>;
-  /** When the website moved to its present domain. Null: never. */
+  /** When the website was registered, or moved to its present domain. */
   domainSince: CreationOptional<Date>;
   /** Id of the upload. */
   icon: CreationOptional<string | null>;

@@ -158,8 +158,8 @@ export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('regi
 
 /**
  * Returns a condition: whether an attempt has ended because another one of the same browser, address and target was used while it
- * was open. Two hosts of one website are two targets. It is evaluated when it matters instead of being
- * written, so that no statement waits for the rows of two attempts.
+ * was open. Two hosts of one website are two targets. It is evaluated when it matters instead of being written, so that no statement
+ * waits for the rows of two attempts.
  * @param attempt alias of the row
  * @param seconds life of an attempt, as SQL
  */

@@ -63,9 +63,9 @@ const BATCH_DELAY_MS = 4;
 /**
  * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
- * $1…$9: the columns of Opening, $10: life of an attempt in seconds, $11: the least and $12: the greatest
- * id, so that only their partitions are searched. The audit row contains how many
- * whole seconds the visitor took: less than $10, as the attempt had not expired. It is null for a link that is valid for days.
+ * $1…$9: the columns of Opening, $10: life of an attempt in seconds, $11: the least and $12: the greatest id, so that only their
+ * partitions are searched. The audit row contains how many whole seconds the visitor took: less than $10, since the attempt had not
+ * expired. It is null for a link that is valid for days.
  *
  * Where the website accepts only a passkey, no token is issued: the visitor has proven the address, and may add a passkey.
  */

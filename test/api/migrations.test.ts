@@ -180,7 +180,7 @@ test('a function stays until the release after the next one, and a release that 
   await client.end();
 });
 
-test('a role that may not create functions is told who may', async () => {
+test('without the right to create functions, the error names the command that creates them', async () => {
   const role = `reader_${randomBytes(6).toString('hex')}`;
   await query(url, `create role ${role} login password 'reader'; grant select on migrations to ${role}`);
   const limited = new URL(url);

@@ -160,7 +160,7 @@ function deleteExpired() {
   for (const key of localKeys()) if (key.startsWith(PKCE_PREFIX) && !parseStored(readStored(local, key))) writeStored(local, key, null);
 }
 
-const RETURN_PATH_KEY = 'wayBack';
+const RETURN_PATH_KEY = 'returnPath';
 
 /**
  * Stores the page to return to after the sign-in, which always ends at the home page of the portal. In the local storage, since a

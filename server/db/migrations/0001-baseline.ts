@@ -111,7 +111,7 @@ create table websites (
   proven_at timestamptz,
   created_at timestamptz not null default now(),
   icon uuid references uploads on delete set null,
-  -- When it was registered, or moved to the domain that it has. What happened at the domain before is none of its owner's business.
+  -- When it was registered, or moved to the domain that it has. Its owner does not see what happened at the domain before.
   domain_since timestamptz not null default now(),
   -- Shown beside the host on the sign-in page, once the domain is proven. Empty: only the host.
   name text not null default '',
