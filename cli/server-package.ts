@@ -11,7 +11,7 @@ import type * as secretKey from '../server/db/secret-key.ts';
 import type * as main from '../server/main.ts';
 import type * as keys from '../server/oidc/keys.ts';
 import type * as retention from '../server/retention/retention.ts';
-import type * as sqlFunctions from '../server/sql-functions.ts';
+import type * as sqlFunctions from '../server/signin/sql-functions.ts';
 import type { Context } from './command.ts';
 import { requireOwnDataDir } from './data-dir.ts';
 import { CommandError, EXIT } from './exit.ts';
@@ -30,7 +30,7 @@ type ServerModules = {
   main: typeof main;
   'oidc/keys': typeof keys;
   'retention/retention': typeof retention;
-  'sql-functions': typeof sqlFunctions;
+  'signin/sql-functions': typeof sqlFunctions;
 };
 
 /**

@@ -8,6 +8,7 @@ import { migrate } from './db/migrate.ts';
 import { createPartitions } from './db/partitions.ts';
 import { checkSecretKey } from './db/secret-key.ts';
 import { createLog, flushLog, type Log } from './log.ts';
+import { sqlFunctions } from './signin/sql-functions.ts';
 import { StartError } from './start-error.ts';
 
 type Running = { config: Config; log: Log; url: string; drain(): boolean; stop(): Promise<void> };
@@ -171,7 +172,6 @@ type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStat
  */
 async function prepareDatabase(settings: Settings, embeddedUrl: string | null, log: Log): Promise<DatabaseRoute> {
   const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
-  const { sqlFunctions } = await import('./sql-functions.ts');
   const ran = await migrate(route.directUrl, { functions: sqlFunctions, report: (line) => log.info(line) });
   if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
   await Promise.all([

@@ -17,7 +17,7 @@ const MODULES = [
   'main',
   'oidc/keys',
   'retention/retention',
-  'sql-functions',
+  'signin/sql-functions',
 ];
 /** The programs that the service starts. In the bundle they are beside the code that starts them. */
 const PROGRAMS = { worker: here('./worker.ts'), supervisor: here('./db/embedded/supervisor.ts') };

@@ -18,7 +18,7 @@ export const dbMigrate: CommandSpec = {
   async run(context) {
     const { terminal, signal } = context;
     const { migrateOn } = await importServer(context, 'db/migrate');
-    const { sqlFunctions } = await importServer(context, 'sql-functions');
+    const { sqlFunctions } = await importServer(context, 'signin/sql-functions');
     const interrupted = () => {
       const message = 'Cancelled. The completed steps are kept; the next `emailauth db migrate` continues.';
       return new CommandError(EXIT.cancelled, 'cancelled', message);

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { migrateWithin } from '../db/migrate.ts';
-import { sqlFunctions } from '../sql-functions.ts';
+import { sqlFunctions } from '../signin/sql-functions.ts';
 
 /** A table whose rows a backup contains. */
 export type KeptTable = {

@@ -51,7 +51,7 @@ type MigrateOptions = OnlineOptions & {
   signal?: AbortSignal;
   /** In place of this program's, for tests. */
   migrations?: readonly Migration[];
-  /** The functions that this program calls (server/sql-functions.ts); those that the database lacks are created. */
+  /** The functions that this program calls (server/signin/sql-functions.ts); those that the database lacks are created. */
   functions?: readonly SqlFunction[];
 };
 

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ATTEMPT_SECONDS, INVITATION_DAYS, MAX_CODE_TRIES, REGISTRATION_DAYS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { AttemptStatus, OwnAttempt } from '../../contract/pages.ts';
-import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import type { Destination } from '../../contract/signin.ts';
 import { createAuthKey } from '../accounts/browser.ts';
@@ -9,6 +8,7 @@ import { GUESSES, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secrets.ts';
+import { endedBySibling, isKnown } from './attempt-conditions.ts';
 import { conditionsOf, type DestinationParameters, type Destinations } from './destination.ts';
 
 /**
@@ -137,66 +137,6 @@ function bytesToId(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/**
- * Returns the life of an attempt, an interval as SQL: ATTEMPT_SECONDS, and days for the link of a registration or an invitation.
- * @param row alias of a row with the attempt's kind
- */
-export const lifeOf = (row: string) =>
-  `case ${row}.kind when 'registration' then interval '${REGISTRATION_DAYS} days' when 'invitation' then interval '${INVITATION_DAYS} days'
-    else interval '${ATTEMPT_SECONDS} seconds' end`;
-
-/**
- * Returns a condition: whether what an attempt was sent for is still to do. A registration has to be confirmed by its linked address,
- * an invitation to be accepted; `audience` contains the domain. True for attempts of other kinds.
- * @param attempt alias of the row
- */
-export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('registration', 'invitation') or (
-      select w.domain_since <= ${attempt}.expires_at - ${lifeOf(attempt)}
-        and case ${attempt}.kind when 'registration' then w.email = ${attempt}.email and w.claimed_at is null
-          else exists (select from website_members m where m.website_id = w.id and m.email = ${attempt}.email and m.joined_at is null) end
-      from websites w where w.domain = ${attempt}.audience) is true)`;
-
-/**
- * Returns a condition: whether an attempt has ended because another one of the same browser, address and target was used while it
- * was open. Two hosts of one website are two targets. It is evaluated when it matters instead of being written, so that no statement
- * waits for the rows of two attempts.
- * @param attempt alias of the row
- * @param seconds life of an attempt, as SQL
- */
-export const endedBySibling = (attempt: string, seconds: string) => `exists (
-      select from sign_in_attempts sibling
-      where sibling.browser = ${attempt}.browser and sibling.id <> ${attempt}.id and sibling.kind = ${attempt}.kind
-        and sibling.email = ${attempt}.email and sibling.audience is not distinct from ${attempt}.audience
-        and sibling.destination->'interaction' is not distinct from ${attempt}.destination->'interaction'
-        and sibling.client_id is not distinct from ${attempt}.client_id
-        and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
-
-/**
- * Returns a condition: whether the client of an attempt is an application that exists and has been active since the attempt began.
- * @param attempt alias of the row
- */
-export const applicationActive = (attempt: string) => `exists (select from applications p
-      where p.client_id = ${attempt}.client_id and p.is_active
-        and p.active_since <= ${attempt}.expires_at - interval '${ATTEMPT_SECONDS} seconds')`;
-
-/**
- * Returns a condition: whether the client of an attempt is a built-in one, or an application that has been active since the
- * attempt began.
- * @param attempt alias of the row
- */
-export const clientActive = (attempt: string) =>
-  `(${attempt}.client_id in ('${WEB_CLIENT_ID}', '${CLI_CLIENT_ID}') or ${applicationActive(attempt)})`;
-
-/**
- * Returns a condition: whether the registration of a website is the one for which something was issued, and was neither deleted
- * nor taken over nor moved to another domain since. Null, which is not true, when the domain is not registered. A scalar subquery
- * on the unique index, which the planner cannot turn into a join over all websites.
- * @param domain the website's domain, as SQL
- * @param issuedAt as SQL
- */
-export const sameRegistration = (domain: string, issuedAt: string) =>
-  `(select w.domain_since from websites w where w.domain = ${domain}) <= ${issuedAt}`;
-
 /** Which attempts of a browser are meant: those whose destination contains this. */
 export type WantedDestination =
   | Pick<Extract<Destination, { to: 'website' }>, 'to' | 'url' | 'conditions'>
@@ -207,22 +147,6 @@ export type WantedDestination =
 type OwnBrowser = { attempt: Buffer; device: Buffer | null };
 
 const LIFE = `interval '${ATTEMPT_SECONDS} seconds'`;
-
-/**
- * Returns a condition that joins attempts by their id, for an update whose parameters limit the partitions. An equality would prune them
- * too, and with both PostgreSQL 18 frees memory twice when the update evaluates a row again that another transaction has changed.
- * @param attempt alias of the table
- * @param other alias of rows with an id
- */
-export const hasIdOf = (attempt: string, other: string) => `${attempt}.id is not distinct from ${other}.id`;
-
-/**
- * Returns a condition: whether a browser is known for an address by its device cookie, so that limits that others used up do not apply.
- * @param device as SQL
- * @param email as SQL
- */
-export const isKnown = (device: string, email: string) =>
-  `exists (select from remembered_keys known where known.device = ${device} and known.email = ${email})`;
 
 /**
  * Returns the status of an attempt, as SQL. A sign-in remembers the account on the device of the browser that completed it, in the

@@ -1,7 +1,8 @@
 import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../contract/limits.ts';
 import { GUESSES, guessesKey, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
-import { type AttemptKind, clientActive, hasIdOf, isKnown } from './attempts.ts';
+import { clientActive, hasIdOf, isKnown } from './attempt-conditions.ts';
+import type { AttemptKind } from './attempts.ts';
 
 /**
  * An open attempt with tries left, or one that was opened a moment ago (`opened`): a double click sends a code twice. `known`: the device

@@ -16,16 +16,8 @@ import { queryOf } from '../http/reading.ts';
 import { signIns } from '../metrics/metrics.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import {
-  type AttemptKind,
-  type AttemptSecrets,
-  clientActive,
-  endedBySibling,
-  hasCode,
-  lifeOf,
-  sameRegistration,
-  stillAwaited,
-} from './attempts.ts';
+import { clientActive, endedBySibling, lifeOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
+import { type AttemptKind, type AttemptSecrets, hasCode } from './attempts.ts';
 import { knowDevice } from './complete.ts';
 import { isRedirectOf, pageOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './destination.ts';
 import type { AddressProven, AttemptOpener, PasskeyOffers, SignedIn } from './opener.ts';

@@ -7,15 +7,8 @@ import type { Database } from '../db/database.ts';
 import { methodCode } from '../db/sign-in-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { digest } from '../secrets.ts';
-import {
-  type AttemptKind,
-  type AttemptSecrets,
-  endedBySibling,
-  hasIdOf,
-  type IssuedSecrets,
-  sameRegistration,
-  stillAwaited,
-} from './attempts.ts';
+import { endedBySibling, hasIdOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
+import type { AttemptKind, AttemptSecrets, IssuedSecrets } from './attempts.ts';
 import { completeSignIns, issueIn } from './complete.ts';
 import { needsPasskey, withToken } from './destination.ts';
 

@@ -12,7 +12,7 @@ import { tokenVerifications } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
-import { sameRegistration } from './attempts.ts';
+import { sameRegistration } from './attempt-conditions.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
 type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };

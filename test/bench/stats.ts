@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { openDatabase } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
-import { sqlFunctions } from '../../server/sql-functions.ts';
+import { sqlFunctions } from '../../server/signin/sql-functions.ts';
 import { rollUp, Stats } from '../../server/stats/stats.ts';
 import { query } from '../support/postgres.ts';
 import { compare, formatNumber, heading, row } from './report.ts';

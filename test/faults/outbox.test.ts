@@ -5,7 +5,7 @@ import { migrate } from '../../server/db/migrate.ts';
 import type { Mail } from '../../server/mail/mail.ts';
 import { Mailer } from '../../server/mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from '../../server/mail/outbox.ts';
-import { sqlFunctions } from '../../server/sql-functions.ts';
+import { sqlFunctions } from '../../server/signin/sql-functions.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { createCluster, createDatabase } from '../support/postgres.ts';
 import { waitUntil } from '../support/waiting.ts';

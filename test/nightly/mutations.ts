@@ -127,6 +127,10 @@ export const mutations: Mutation[] = [
     ['if (given.length !== 6) return false;\n', '', 'server/signin/attempts.test.ts'],
     ['timingSafeEqual(linkMac(key, kind, id), given)', 'true', 'server/signin/attempts.test.ts'],
     ['update(`${kind}|${use}|`)', 'update(`${use}|`)', 'server/signin/attempts.test.ts test/api/developer.test.ts'],
+    ["when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'\n", '\n', 'test/api/sign-in-forms.test.ts'],
+    ["when a.mail_failed then 'mail_failed'\n", '\n', 'test/faults/mail.test.ts'],
+  ]),
+  ...rowsOf('server/signin/attempt-conditions.ts', [
     [
       'and p.active_since <= ${attempt}.expires_at',
       'and now() <= ${attempt}.expires_at',
@@ -140,8 +144,6 @@ export const mutations: Mutation[] = [
     ['w.email = ${attempt}.email and w.claimed_at is null\n', 'w.email = ${attempt}.email\n', 'test/statements/attempts.test.ts'],
     ['m.email = ${attempt}.email and m.joined_at is null) end', 'm.email = ${attempt}.email) end', 'test/api/website-members.test.ts'],
     ['sibling.audience is not distinct from ${attempt}.audience', 'true', 'test/api/visitor.test.ts'],
-    ["when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'\n", '\n', 'test/api/sign-in-forms.test.ts'],
-    ["when a.mail_failed then 'mail_failed'\n", '\n', 'test/faults/mail.test.ts'],
   ]),
   ...rowsOf('server/signin/destination.ts', [
     ['if (loopback && !local) return', 'if (false) return', 'server/signin/destination.test.ts'],
@@ -165,7 +167,7 @@ export const mutations: Mutation[] = [
     ],
     ["queryAt === base.length - 1 || base.endsWith('&') ? '' : '&'", "'&'", 'server/signin/destination.test.ts'],
   ]),
-  ...rowsOf('server/signin/request-store.ts', [
+  ...rowsOf('server/signin/sql-functions.ts', [
     [
       "g.kind = 'site' and w.id is null as is_unregistered",
       'false as is_unregistered',
@@ -184,16 +186,18 @@ export const mutations: Mutation[] = [
       'test/api/websites.test.ts test/api/limits.test.ts test/api/ended-registrations.test.ts',
     ],
     [
-      "await client.query(result.status === 'sent' ? 'commit' : onRefusal);",
-      "await client.query('commit');",
-      'test/api/website-members.test.ts',
-    ],
-    [
       'case when w.proven_at is not null then nullif(jsonb_strip_nulls',
       'case when true then nullif(jsonb_strip_nulls',
       'test/api/branding.test.ts test/api/website-branding.test.ts',
     ],
     ['    if known[i] then', '    if false then', 'test/api/mailbox-limits.test.ts'],
+  ]),
+  ...rowsOf('server/signin/request-store.ts', [
+    [
+      "await client.query(result.status === 'sent' ? 'commit' : onRefusal);",
+      "await client.query('commit');",
+      'test/api/website-members.test.ts',
+    ],
   ]),
   ...rowsOf('server/signin/quick-login.ts', [
     [

@@ -1,6 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { REQUEST_EMAILS, RequestStore } from '../../server/signin/request-store.ts';
+import { RequestStore } from '../../server/signin/request-store.ts';
+import { REQUEST_EMAILS } from '../../server/signin/sql-functions.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { freshBytes, useDatabase } from './database.ts';
 

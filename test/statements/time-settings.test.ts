@@ -3,7 +3,7 @@ import { HAS_TIME_SETTINGS } from '../../server/db/client.ts';
 import { openDatabase } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
 import { openJobsPool } from '../../server/jobs/store.ts';
-import { sqlFunctions } from '../../server/sql-functions.ts';
+import { sqlFunctions } from '../../server/signin/sql-functions.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 
 const AT = '2026-03-29T00:30:00.125Z';

@@ -9,7 +9,7 @@ import { Logger, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../server/db/migrate.ts';
-import { sqlFunctions } from '../../server/sql-functions.ts';
+import { sqlFunctions } from '../../server/signin/sql-functions.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 const run = promisify(execFile);

@@ -40,7 +40,8 @@ async function packSmall(
   await writeFile(join(modules, 'main.js'), '');
   await writeFile(join(modules, 'config.js'), 'export const readStorageConfig = () => ({});');
   await writeFile(join(modules, 'db/migrate.js'), 'export const migrateOn = () => [];');
-  await writeFile(join(modules, 'sql-functions.js'), 'export const sqlFunctions = [];');
+  await mkdir(join(modules, 'signin'));
+  await writeFile(join(modules, 'signin/sql-functions.js'), 'export const sqlFunctions = [];');
   const attach = 'export const attachDatabase = () => ({ place: "here", stop() {} }); export const connectAlone = () => ({ close() {} });';
   await writeFile(join(modules, 'db/attach.js'), attach);
   const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', directory], { cwd: directory });
