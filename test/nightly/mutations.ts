@@ -173,6 +173,7 @@ export const mutations: Mutation[] = [
       'false as is_unregistered',
       'test/api/visitor.test.ts test/api/websites.test.ts',
     ],
+    ['order by k.key, k.n`', 'order by k.n`', 'test/statements/requests.test.ts'],
     ['if hits > per_network then', 'if false then', 'test/api/limits.test.ts test/api/network-limits.test.ts'],
     ["    statuses[i] := 'address';\n    window_ends[i] := ends;\n", '', 'test/api/network-limits.test.ts'],
     ['    if first_of_network[i] then', '    if false then', 'test/api/network-limits.test.ts'],

@@ -1,34 +1,19 @@
-import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
+import { randomSecret } from '../../server/secrets.ts';
+import { newAttempt } from '../../server/signin/request.ts';
 import { RequestStore } from '../../server/signin/request-store.ts';
 import { REQUEST_EMAILS } from '../../server/signin/sql-functions.ts';
 import { freshAddress } from '../support/sign-ins.ts';
-import { freshBytes, useDatabase } from './database.ts';
+import { useDatabase } from './database.ts';
 
 const { core } = await useDatabase();
 
-/** A request for an email to the portal, as RequestStore has it. */
-const request = (email: string, network: string) => ({
-  id: uuid(),
-  kind: 'portal' as const,
-  email,
-  mailbox: email,
-  language: 'en',
-  browser: freshBytes(),
-  device: freshBytes(),
-  clientAddress: network,
-  block: network.replace(/\d+$/, '0/24'),
-  userAgent: '',
-  destination: null,
-  domain: null,
-  audience: null,
-  clientId: null,
-  redirectUri: null,
-  challenge: null,
-  state: null,
-  mailKind: 'portal_sign_in',
-  mailData: {},
-});
+/** A request for an email to the portal, as RequestStore has it, from a browser that no one knows. */
+const request = (email: string, clientAddress: string) => {
+  const [attempt, device] = [randomSecret(), randomSecret()];
+  const browser = { attempt, device, session: undefined, clientAddress, userAgent: '' };
+  return { ...newAttempt(email, 'en', browser), kind: 'portal' as const, mailKind: 'portal_sign_in', mailData: {} };
+};
 
 /** A store as each of several instances has it. */
 const store = () => new RequestStore(core, { limitFactor: 1, mailsPerNetwork: 30, leaseSeconds: 60 });
