@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { evaluates, heading, signIn, signInToPortal, useScene } from './scene.ts';
+import { evaluates, heading, holdRequests, signIn, signInToPortal, useScene } from './scene.ts';
 
 const scene = await useScene();
 let developer: Page;
@@ -153,8 +153,13 @@ describe('the command menu', () => {
     await option(`Copy sign-in URL of ${first}`).click();
     await evaluates(page, clipboard, signInUrl(first));
     await find('copy');
+    const search = await holdRequests(page, '**/api/websites/search?q=&*');
     await option('Copy sign-in URL of a website...').click();
+    await expect.poll(() => search.count).toBe(1);
+    await palette(page).getByText('Searching...').waitFor();
+    search.release();
     await expect.poll(() => palette(page).getByRole('option').allTextContents()).toEqual([second, first]);
+    await palette(page).getByRole('option', { name: second, selected: true }).waitFor();
     await evaluates(page, 'document.activeElement.role', 'combobox');
     await page.keyboard.press('Enter');
     await evaluates(page, clipboard, signInUrl(second));

@@ -31,7 +31,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     input.current?.focus();
   };
 
-  const { websites, isSearching } = useFoundWebsites(search, isSignedIn && (mode === 'copy' || search.trim() !== ''));
+  const { websites, isSearching } = useFoundWebsites(search, isSignedIn, mode === 'copy');
   const groups = useGroups(search, isSignedIn, websites, chooseWebsite);
   const copyGroups = [{ heading: 'Copy the sign-in URL of', entries: websites.map((website) => copyEntry(website, true)) }];
   const shown = (mode === 'copy' ? copyGroups : groups).filter(({ entries }) => entries.length > 0);
@@ -223,18 +223,23 @@ const DELAY_MS = 120;
 const MIN_DOCS_QUERY = 3;
 const SEARCH_STALE_MS = 60_000;
 
-/** Loads the websites whose domain contains a text, the newest for an empty one. The service searches: an account may have thousands. */
-function useFoundWebsites(text: string, enabled: boolean) {
-  const q = useDelayed(text.trim(), DELAY_MS);
+/**
+ * Loads the websites whose domain contains a text. The service searches: an account may have thousands.
+ * @param newest an empty text finds the newest ones, else none
+ */
+function useFoundWebsites(text: string, isSignedIn: boolean, newest: boolean) {
+  const typed = text.trim();
+  const q = useDelayed(typed, DELAY_MS);
   const found = useCall(
     'searchWebsites',
     { q, limit: MAX_FOUND },
-    { enabled, placeholderData: keepPreviousData, staleTime: SEARCH_STALE_MS },
+    { enabled: isSignedIn && (newest || q !== ''), placeholderData: keepPreviousData, staleTime: SEARCH_STALE_MS },
   );
-  // While a search runs, the list is the one before.
-  const typed = text.trim().toLowerCase();
-  const websites = (found.data?.websites ?? []).filter(({ domain, displayDomain }) => `${displayDomain} ${domain}`.includes(typed));
-  return { websites, isSearching: found.isFetching || text.trim() !== q };
+  const isEarlier = q !== typed || found.isPlaceholderData;
+  // While a search runs, the list is what matches of the one before. The newest are not among that.
+  const known = typed === '' && (isEarlier || !newest) ? [] : (found.data?.websites ?? []);
+  const websites = known.filter(({ domain, displayDomain }) => `${displayDomain} ${domain}`.includes(typed.toLowerCase()));
+  return { websites, isSearching: found.isFetching || isEarlier };
 }
 
 /** Loads the sections of the documentation that match a text. */
