@@ -13,7 +13,7 @@ export const EventsQuery = z.object({
     .meta({ description: 'One of my websites, or the client ID of one of my applications; omitted: all of them' }),
   after: z
     .string()
-    .regex(/^\d{1,15}\.\d{1,15}$/, 'Not a cursor')
+    .regex(/^\d{1,15}$/, 'Not a cursor')
     .optional()
     .meta({ description: 'The cursor of the previous response' }),
   since: z.coerce
@@ -62,7 +62,7 @@ const time = (description: string) => z.iso.datetime().optional().meta({ descrip
 export const LogQuery = WebsiteParams.extend({
   before: z
     .string()
-    .regex(/^\d{1,15}\.\d{1,15}$/, 'Not a cursor')
+    .regex(/^\d{1,15}$/, 'Not a cursor')
     .optional()
     .meta({ description: 'The cursor of the previous response; omitted: begin with the newest event' }),
   email: z

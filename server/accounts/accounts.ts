@@ -5,7 +5,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { ACTIVE_KEY } from '../api-keys/api-keys.ts';
 import { type Database, isUniqueViolation, queryOf } from '../db/database.ts';
 import type { User } from '../db/models.ts';
-import { type Account, type Caller, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Caller, type Served, serve } from '../http/invoke.ts';
 import { bearerOf } from '../http/reading.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { beginChange } from '../permissions/proofs.ts';
@@ -93,7 +93,7 @@ export class Accounts {
       await sequelize.transaction(async (transaction) => {
         await beginChange(queryOf(sequelize, transaction), account);
         await WaitlistPlace.create({ service, email }, { transaction });
-        await AuditEntry.create({ action: 'waitlist_joined', email }, { transaction });
+        await AuditEntry.create({ action: 'waitlist_joined', ...by(account), object: service }, { transaction });
       });
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
@@ -122,7 +122,7 @@ export class Accounts {
       user.set(settings);
       if (user.changed()) {
         await user.save({ transaction });
-        await AuditEntry.create({ action, email: user.email }, { transaction });
+        await AuditEntry.create({ action, ...by(account) }, { transaction });
       }
       return present(user);
     });
@@ -228,19 +228,23 @@ export class Devices {
     const { id: userId, email } = account;
     const { sequelize, time, ApiKey, AuditEntry, Op, Passkey, Session } = await this.#database.orm();
     const among = (ids: 'all' | string[]) => (ids === 'all' ? {} : { id: ids });
-    const ended = { apiKeys: 0, passkeys: 0 };
+    let ended = { apiKeys: 0, passkeys: 0 };
     await this.#signOut(account, async (transaction) => {
       await Session.destroy({ where: { userId }, transaction });
       await sequelize.query(END_PROVIDER_ACCESS, { bind: [email], transaction });
       await this.#voidKeys(account, {}, transaction);
-      const active = { userId, ...among(given.apiKeys), [Op.and]: [sequelize.literal(ACTIVE_KEY)] };
-      [ended.apiKeys] = await ApiKey.update({ revokedAt: time('now()') }, { where: active, transaction });
-      ended.passkeys = await Passkey.destroy({ where: { email, ...among(given.passkeys) }, transaction });
-      const actions = [...Array(ended.apiKeys).fill('api_key_revoked'), ...Array(ended.passkeys).fill('passkey_removed')];
-      await AuditEntry.bulkCreate(
-        actions.map((action) => ({ action, email })),
-        { transaction },
-      );
+      const keys = await ApiKey.findAll({
+        where: { userId, ...among(given.apiKeys), [Op.and]: [sequelize.literal(ACTIVE_KEY)] },
+        lock: true,
+        transaction,
+      });
+      await ApiKey.update({ revokedAt: time('now()') }, { where: { id: keys.map(({ id }) => id) }, transaction });
+      const passkeys = await Passkey.findAll({ where: { email, ...among(given.passkeys) }, lock: true, transaction });
+      await Passkey.destroy({ where: { id: passkeys.map(({ id }) => id) }, transaction });
+      const revoked = keys.map(({ name }) => ({ action: 'api_key_revoked', ...by(account), object: name }));
+      const removed = passkeys.map(({ name }) => ({ action: 'passkey_removed', ...by(account), object: name }));
+      await AuditEntry.bulkCreate([...revoked, ...removed], { transaction });
+      ended = { apiKeys: keys.length, passkeys: passkeys.length };
       return 'signed_out_everywhere';
     });
     return { success: true, ...ended };
@@ -250,7 +254,8 @@ export class Devices {
    * Runs `end`, which returns the action for the audit log, while nothing is being issued to the account without a new email. What was
    * permitted before is refused after it.
    */
-  async #signOut({ email }: Account, end: (transaction: Transaction) => Promise<string>): Promise<void> {
+  async #signOut(account: Account, end: (transaction: Transaction) => Promise<string>): Promise<void> {
+    const { email } = account;
     const { sequelize, AuditEntry, Token } = await this.#database.orm();
     await sequelize.transaction(async (transaction) => {
       await sequelize.query(BEGIN_SIGN_OUT, { bind: [email], transaction });
@@ -258,7 +263,7 @@ export class Devices {
       const action = await end(transaction);
       // An unused token for the portal would open a new session.
       await Token.destroy({ where: { email, domain: null, usedAt: null }, transaction });
-      await AuditEntry.create({ action, email }, { transaction });
+      await AuditEntry.create({ action, ...by(account) }, { transaction });
     });
   }
 

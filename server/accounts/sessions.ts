@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type pg from 'pg';
 import type { ApiKeyBearers } from '../api-keys/bearers.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import { inTransaction } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
-import type { Identity } from '../http/invoke.ts';
+import type { Account, Identity } from '../http/invoke.ts';
 import { bearerOf } from '../http/reading.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { endProviderSessions, LOCK_LOGOUT } from '../permissions/sign-outs.ts';
@@ -43,13 +44,13 @@ export class Sessions {
 }
 
 /** `clientId`: the session is an application's token. */
-type SessionUser = { id: string; email: string; name: string | null; clientId: string | null };
+type SessionUser = Account & { clientId: string | null };
 
 const SESSION_USER = `
 with touched as (
   update sessions set seen_at = now() where hash = $1 and seen_at < now() - interval '1 minute' and seen_at > now() - interval '7 days'
 )
-select u.id, u.email, u.name, s.client_id as "clientId" from sessions s join users u on u.id = s.user_id
+select u.id, u.email, u.name, s.label as device, s.client_id as "clientId" from sessions s join users u on u.id = s.user_id
 where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'
   and (s.client_id is null or exists (
     select from applications p where p.client_id = s.client_id and p.is_active and p.active_since <= s.created_at))`;
@@ -70,12 +71,14 @@ tokens_ended as (
   delete from tokens where domain is null and used_at is null and email in (select email from account)
 ),
 provider_sessions_ended as (${endProviderSessions('k.device = any($2)')})
-insert into audit_log (action, email) select 'developer_signed_out', email from signed_out`;
+${addActivity({ action: "'developer_signed_out'", email: 'email' }, 'signed_out')}`;
 
 const APPLICATION_LOGOUT = `
 with ended as (delete from sessions where hash = $1 returning user_id, client_id)
-insert into audit_log (action, email, client_id)
-select 'application_signed_out', u.email, ended.client_id from ended join users u on u.id = ended.user_id`;
+${addActivity(
+  { action: "'application_signed_out'", email: 'u.email', clientId: 'ended.client_id' },
+  'ended join users u on u.id = ended.user_id',
+)}`;
 
 /** The statements of developers' sessions. A sign-in opens them (signin/portal.ts). */
 export class SessionStore {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import { mailboxOf, readEmail } from '../../contract/rules.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import { readSchemaState } from '../db/migrate.ts';
 import { startOf } from '../db/row-numbers.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
@@ -38,9 +39,9 @@ const RETRIED = ['55P03', '40P01'];
 /** SQLSTATE insufficient_privilege. */
 const NOT_OWNER = '42501';
 
-// $1 the address, $2 its mailbox (contract/rules.ts), $3 domains to delete, $4 the address that gets the other websites. Each statement
-// is preceded by all parameters as `given`. Attempts are deleted before their emails, as in other transactions.
-const GIVEN = 'given as (select $1::text as email, $2::text as mailbox, $3::text[] as deleted, $4::text as heir)';
+// $1 the address, $2 its mailbox (contract/rules.ts), $3 domains to delete, $4 the address that gets the other websites,
+// $5 what replaces the address in the activity log. Each statement is preceded by all parameters as `given`. Attempts are deleted before their emails, as in other transactions.
+const GIVEN = 'given as (select $1::text as email, $2::text as mailbox, $3::text[] as deleted, $4::text as heir, $5::text as erased)';
 /** Whether a JSON text contains the address as a whole value. */
 const contains = (json: string) => `strpos(${json}::text, to_json(given.email)::text) > 0`;
 
@@ -61,20 +62,20 @@ const STATEMENTS: Statement[] = [
     "delete from website_erasures e using given where hash = sha256(convert_to(e.website::text || ' ' || email, 'UTF8'))",
   ],
   ['website_recipients', 'delete from website_recipients r using given where r.mailbox in (given.mailbox, given.email)'],
-  ['website_events', 'update website_events e set email = null from given where e.email = given.email'],
+  ['sign_in_steps', 'update sign_in_steps s set email = erased from given where s.email = given.email'],
   ['domain_claims', 'delete from domain_claims c using given where c.email = given.email'],
   ['waitlist', 'delete from waitlist w using given where w.email = given.email'],
   ['sign_in_limits', "delete from sign_in_limits l using given where right(' ' || key, length(mailbox) + 1) = ' ' || mailbox"],
   ['rate_limits', "delete from rate_limits l using given where right(key, length(email) + 1) = ':' || email"],
   [
     'websites deleted',
-    `, gone as (delete from websites w using given where w.email = given.email and domain = any(deleted) returning domain)
-     insert into audit_log (action, domain) select 'website_deleted', domain from gone`,
+    `, gone as (delete from websites w using given where w.email = given.email and domain = any(deleted) returning id, domain)
+     ${addActivity({ action: "'website_deleted'", domain: 'domain', websiteId: 'id' }, 'gone')}`,
   ],
   [
     'websites transferred',
-    `, moved as (update websites w set email = heir from given where w.email = given.email returning domain)
-     insert into audit_log (action, email, domain) select 'website_transferred', heir, domain from moved, given`,
+    `, moved as (update websites w set email = heir from given where w.email = given.email returning id, domain)
+     ${addActivity({ action: "'website_transferred'", email: 'heir', domain: 'domain', websiteId: 'id' }, 'moved, given')}`,
   ],
   ['website_members', 'delete from website_members m using given where m.email = given.email'],
   [
@@ -121,14 +122,15 @@ export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, opti
       // First of all: what is being issued to the account, or changed by it, is committed before the rows are read, or not done any more.
       await client.query(BEGIN_SIGN_OUT, [email]);
       await requireDecisions(client, email, erasure);
-      const rows = await eraseRows(client, { email, heir, deleted: erasure.deleted });
+      const erased = `${ERASED}-${randomBytes(8).toString('hex')}`;
+      const rows = await eraseRows(client, { email, heir, deleted: erasure.deleted, erased });
       const isKnown = Object.values(rows).some((count) => count > 0);
-      rows.audit_log = await replaceInAuditLog(client, email, { ...options, isKnown });
+      rows.audit_log = await replaceInAuditLog(client, { email, erased }, { ...options, isKnown });
       const found = Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0));
       const erases = !options.dryRun && Object.keys(found).length > 0;
       if (erases) {
         await client.query(RAISE_GENERATION, [email]);
-        await client.query("insert into audit_log (action) values ('address_erased')");
+        await client.query(addActivity({ action: "'address_erased'" }));
       }
       await client.query(erases ? 'commit' : 'rollback');
       return found;
@@ -164,7 +166,10 @@ async function requireDecisions(client: pg.ClientBase, email: string, { deleted,
   throw new Fault('websites_undecided', { message: `The address owns ${left.join(', ')}.` });
 }
 
-async function eraseRows(client: pg.ClientBase, { email, heir, deleted }: { email: string; heir: string | null; deleted: string[] }) {
+async function eraseRows(
+  client: pg.ClientBase,
+  { email, heir, deleted, erased }: { email: string; heir: string | null; deleted: string[]; erased: string },
+) {
   const counts: ErasedRows = {};
   await client.query(STOP_ROLL_UP);
   for (const [table, text] of STATEMENTS) {
@@ -173,11 +178,15 @@ async function eraseRows(client: pg.ClientBase, { email, heir, deleted }: { emai
       mailboxOf(email),
       deleted,
       heir,
+      erased,
     ]);
     counts[table] = rowCount ?? 0;
   }
   return counts;
 }
+
+/** Sets the columns of a row of the audit log that have the address $1 to $2. */
+const REPLACED = ['email', 'actor', 'object'].map((column) => `${column} = case when ${column} = $1 then $2 else ${column} end`).join(', ');
 
 /**
  * Replaces the address in the audit log. Its rows are found before the triggers are disabled, because the lock for that keeps sign-ins
@@ -186,12 +195,12 @@ async function eraseRows(client: pg.ClientBase, { email, heir, deleted }: { emai
  */
 async function replaceInAuditLog(
   client: pg.ClientBase,
-  email: string,
+  { email, erased }: { email: string; erased: string },
   { dryRun, isKnown }: { dryRun: boolean; isKnown: boolean },
 ): Promise<number> {
   const [{ start }] = (await client.query<{ start: number }>(FIRST_UNSETTLED)).rows;
   const found = await client.query<{ ids: string[] }>(
-    `select coalesce(array_agg(id), '{}')::text[] as ids from audit_log where email = $1`,
+    `select coalesce(array_agg(id), '{}')::text[] as ids from audit_log where $1 in (email, actor, object)`,
     [email],
   );
   const [{ ids }] = found.rows;
@@ -199,8 +208,8 @@ async function replaceInAuditLog(
   await client.query(`set local lock_timeout = ${AUDIT_LOG_LOCK_MS}`);
   await client.query('alter table audit_log disable trigger user');
   const { rowCount } = await client.query(
-    'update audit_log set email = $2 where (id = any($3::bigint[]) or id > $4::bigint) and email = $1',
-    [email, `${ERASED}-${randomBytes(8).toString('hex')}`, ids, start],
+    `update audit_log set ${REPLACED} where (id = any($3::bigint[]) or id > $4::bigint) and $1 in (email, actor, object)`,
+    [email, erased, ids, start],
   );
   await client.query('alter table audit_log enable trigger user');
   return rowCount ?? 0;
@@ -217,7 +226,7 @@ export async function clearAdminLimits(client: pg.ClientBase, place: string): Pr
     throw new StartError(`There is no Email Auth database at ${place}. Check DATABASE_URL and DATA_DIR.`);
   const { rows } = await client.query<{ cleared: number }>(
     `with cleared as (delete from rate_limits where starts_with(key, 'admin_password') returning 1),
-          audit as (insert into audit_log (action) values ('admin_unlocked'))
+          audit as (${addActivity({ action: "'admin_unlocked'" })})
      select count(*)::int as cleared from cleared`,
   );
   return rows[0].cleared;

@@ -5,7 +5,7 @@ import { MAX_API_KEYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Database, queryOf } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Served, serve } from '../http/invoke.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { digest, randomSecret } from '../secrets.ts';
 
@@ -86,9 +86,10 @@ export class ApiKeys {
     await sequelize.transaction(async (transaction) => {
       await beginChange(queryOf(sequelize, transaction), account);
       const where = await this.#active(account, { id });
-      const [revoked] = await ApiKey.update({ revokedAt: time('now()') }, { where, transaction });
-      if (revoked === 0) throw new Fault('api_key_not_found');
-      await AuditEntry.create({ action: 'api_key_revoked', email: account.email }, { transaction });
+      const key = await ApiKey.findOne({ where, lock: true, transaction });
+      if (!key) throw new Fault('api_key_not_found');
+      await key.update({ revokedAt: time('now()') }, { transaction });
+      await AuditEntry.create({ action: 'api_key_revoked', ...by(account), object: key.name }, { transaction });
     });
     return { success: true };
   }
@@ -102,19 +103,19 @@ export class ApiKeys {
   }
 
   /** Issues a key with its audit entry, one at a time for each account, so that the number of keys is exact. @throws Fault proof_needed */
-  async #issue<Result>(
+  async #issue<Key extends { name: string }>(
     account: Account,
     proof: ProofSource | null,
     action: string,
-    change: (transaction: Transaction) => Promise<Result>,
-  ): Promise<Result> {
+    issue: (transaction: Transaction) => Promise<Key>,
+  ): Promise<Key> {
     const { sequelize, AuditEntry, User } = await this.#database.orm();
     return sequelize.transaction(async (transaction) => {
       await requireProof(queryOf(sequelize, transaction), account, proof);
       await User.findByPk(account.id, { attributes: ['id'], lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
-      const result = await change(transaction);
-      await AuditEntry.create({ action, email: account.email }, { transaction });
-      return result;
+      const key = await issue(transaction);
+      await AuditEntry.create({ action, ...by(account), object: key.name }, { transaction });
+      return key;
     });
   }
 

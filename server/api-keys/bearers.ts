@@ -7,7 +7,7 @@ import type { Identity } from '../http/invoke.ts';
 import { digest } from '../secrets.ts';
 
 /** An active key and its account. */
-type KnownKey = Pick<ApiKey, 'environment' | 'scopes'> & { keyId: string; id: string; email: string; name: string | null };
+type KnownKey = Pick<ApiKey, 'environment' | 'scopes'> & { keyId: string; keyName: string; id: string; email: string; name: string | null };
 /** Calls with a key since they were last written. */
 type Calls = { keyId: string; calls: number; refused: number };
 
@@ -21,7 +21,7 @@ const MAX_CACHED_KEYS = 10_000;
 const WRITE_INTERVAL_MS = 1_000;
 
 const FIND = `
-select k.id as "keyId", k.environment, k.scopes, u.id, u.email, u.name from api_keys k join users u on u.id = k.user_id
+select k.id as "keyId", k.name as "keyName", k.environment, k.scopes, u.id, u.email, u.name from api_keys k join users u on u.id = k.user_id
 where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
 
 // The keys are locked in one order, so that two processes cannot deadlock.
@@ -53,8 +53,8 @@ export class ApiKeyBearers {
   async identityOf(authorization: string): Promise<Identity | undefined> {
     const key = await this.#keyOf(authorization);
     if (!key) return undefined;
-    const { id, email, name, scopes } = key;
-    return { id, email, name, scopes, by: key.environment === 'live' ? 'live_key' : 'test_key' };
+    const { id, email, name, scopes, keyName } = key;
+    return { id, email, name, device: `API key ${keyName}`, scopes, by: key.environment === 'live' ? 'live_key' : 'test_key' };
   }
 
   /**

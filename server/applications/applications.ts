@@ -8,10 +8,11 @@ import { hasOwnScheme } from '../../contract/rules.ts';
 import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
 import { SHOWN_ACTION } from '../db/sign-in-rows.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Served, serve } from '../http/invoke.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { digest } from '../secrets.ts';
-import { configure, newClientSecret, remedyFor } from './configuration.ts';
+import { configure, newClientSecret } from './configuration.ts';
+import { refusalOf, remedyFor } from './refusals.ts';
 import { sectorOf } from './sectors.ts';
 
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
@@ -57,7 +58,7 @@ export class Applications {
       application.sector = await sectorOf(orm, application, email, transaction);
       // Columns without a value get their defaults from the database, as `returning` shows them.
       await application.save({ transaction, returning: true });
-      await AuditEntry.create({ action: 'application_added', email }, { transaction });
+      await AuditEntry.create({ action: 'application_added', ...about(account, application) }, { transaction });
       return presentChanged(application, clientSecret);
     });
   }
@@ -108,26 +109,26 @@ export class Applications {
       if (!application) throw new Fault('application_not_found');
       await application.destroy({ transaction });
       await endGrantsOf(query, application.clientId);
-      await removeRefusals(query, application.clientId);
-      await AuditEntry.create({ action: 'application_deleted', email: account.email }, { transaction });
+      await AuditEntry.create({ action: 'application_deleted', ...about(account, application) }, { transaction });
     });
     return { success: true };
   }
 
   /** Returns the last hundred requested, completed and ended sign-ins, newest first. @throws Fault application_not_found */
   async logs(account: Account, id: string): Promise<Output<'clientLogs'>> {
-    const { clientId } = await this.get(account, id);
-    const values = [clientId, MAX_LOG_ENTRIES];
+    await this.get(account, id);
+    const values = [id, MAX_LOG_ENTRIES];
     const { rows } = await this.#database.core.query<LogRow>({ name: 'application-log', text: LOG, values });
     return rows.map(({ at, ...entry }) => ({ ...entry, createdAt: at.toISOString() }));
   }
 
   /** Returns the last rejected requests, newest first, each with what to change. @throws Fault application_not_found */
   async refusals(account: Account, applicationId: string): Promise<Output<'clientRefusals'>> {
-    const { clientId } = await this.get(account, applicationId);
-    const values = [clientId, MAX_LOG_ENTRIES];
+    await this.get(account, applicationId);
+    const values = [applicationId, MAX_LOG_ENTRIES];
     const { rows } = await this.#database.core.query<Refusal>({ name: 'application-refusals', text: REFUSALS, values });
-    return rows.map(({ id, at, error, description }) => {
+    return rows.map(({ id, at, result }) => {
+      const { error, description } = refusalOf(result);
       const remedy = remedyFor({ error, description });
       return { id, createdAt: at.toISOString(), error, description, remedy };
     });
@@ -155,7 +156,7 @@ export class Applications {
       if (!application) throw new Fault('application_not_found');
       const clientSecret = await change(application, transaction);
       await application.save({ transaction, returning: true });
-      await AuditEntry.create({ action, email: account.email }, { transaction });
+      await AuditEntry.create({ action, ...about(account, application) }, { transaction });
       return presentChanged(application, clientSecret);
     });
   }
@@ -175,6 +176,9 @@ export class Applications {
     return rows[0]?.uris.filter((uri) => !hasOwnScheme(uri)) ?? null;
   }
 }
+
+/** Returns an account and its application, for a row of the audit log. */
+const about = (account: Account, { id, name }: Application) => ({ ...by(account), applicationId: id, object: name });
 
 function present(application: Application): Output<'listClients'>[number] {
   const {
@@ -235,14 +239,17 @@ with ended as (delete from oidc_records where kind = 'Grant' and client_id = $1 
 delete from oidc_records where grant_id = any(array(select id from ended))`;
 
 // The id of the output is a text, which does not sort as a number.
-const LOG = `select a.id::text, ${SHOWN_ACTION} as action, email, at from audit_log a where client_id = $1 order by a.id desc limit $2`;
+const LOG = `select a.id::text, ${SHOWN_ACTION} as action, email, at from audit_log a where application_id = $1
+  and client_id is not null order by a.id desc limit $2`;
 
 type LogRow = { id: string; action: string; email: string | null; at: Date };
 
-const REFUSALS = 'select r.id::text, at, error, description from application_refusals r where client_id = $1 order by r.id desc limit $2';
+const REFUSALS = `
+select s.id::text, at, result from sign_in_steps s
+where application_id = $1 and action = 'client_refused' and count = 1 order by s.id desc limit $2`;
 
-/** A rejected request of a client, with the error code and description of the response. */
-type Refusal = { id: string; at: Date; error: string; description: string };
+/** A rejected request of a client. `result`: see refusalReason. */
+type Refusal = { id: string; at: Date; result: string };
 
 /** Returns whether the secret from before a rotation is still valid. @param query runs in a transaction */
 async function hasFormerSecret(query: Query, id: string): Promise<boolean> {
@@ -252,9 +259,4 @@ async function hasFormerSecret(query: Query, id: string): Promise<boolean> {
 /** Ends everything that people have granted to a client. @param query runs in a transaction */
 async function endGrantsOf(query: Query, clientId: string): Promise<void> {
   await query(END_GRANTS, [clientId]);
-}
-
-/** @param query runs in a transaction */
-async function removeRefusals(query: Query, clientId: string): Promise<void> {
-  await query('delete from application_refusals where client_id = $1', [clientId]);
 }

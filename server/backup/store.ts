@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { addActivity } from '../db/activity-rows.ts';
 import { migrateWithin } from '../db/migrate.ts';
 import { sqlFunctions } from '../signin/sql-functions.ts';
 
@@ -58,8 +59,7 @@ export const LEFT_OUT: readonly string[] = [
   'account_generations',
   'outbox',
   // Diagnostics of a few days.
-  'website_events',
-  'application_refusals',
+  'sign_in_steps',
   'oidc_records',
   'website_recipients',
   'sign_in_limits',
@@ -79,14 +79,16 @@ const ACTIVE = '(revoked_at is null and (expires_at is null or expires_at > now(
 
 const OURS = [...KEPT.map(({ name }) => name), ...LEFT_OUT];
 const ALL_OURS = [...OURS, 'migrations'];
+/** The view of both tables of the activity log, and their sequence, have permissions of their own. */
+const WITH_PERMISSIONS = [...ALL_OURS, 'activity_log', 'audit_log_id_seq'];
 
 const PERMISSIONS = `
-with ours as (select oid, relname as name, relowner as owner, relacl as acl from pg_class where oid in (select to_regclass(name) from unnest($1::text[]) name))
+with ours as (select oid, relname as name, relkind as kind, relowner as owner, relacl as acl from pg_class where oid in (select to_regclass(name) from unnest($1::text[]) name))
 select format('grant %s on %I to %s%s', g.privilege_type, name, case g.grantee when 0 then 'public' else g.grantee::regrole::text end,
   case when g.is_grantable then ' with grant option' else '' end) as statement
 from ours cross join aclexplode(acl) g where g.grantee <> owner
 union all
-select format('alter table %I owner to %s', name, owner::regrole) from ours where owner <> current_user::regrole
+select format('alter table %I owner to %s', name, owner::regrole) from ours where owner <> current_user::regrole and kind <> 'S'
 union all
 select format('alter function refuse_change() owner to %s', proowner::regrole) from pg_proc
 where oid = to_regprocedure('refuse_change()') and proowner <> current_user::regrole`;
@@ -150,7 +152,7 @@ export class BackupStore {
 
   /** Returns statements that give our tables to their present owners and grantees, since the role that restores may be a different one. */
   async permissions(): Promise<string[]> {
-    const { rows } = await this.#client.query<{ statement: string }>(PERMISSIONS, [ALL_OURS]);
+    const { rows } = await this.#client.query<{ statement: string }>(PERMISSIONS, [WITH_PERMISSIONS]);
     return rows.map(({ statement }) => statement);
   }
 
@@ -159,7 +161,9 @@ export class BackupStore {
    * older schema. Other tables remain.
    */
   async rebuild(migrations: readonly string[]): Promise<void> {
-    await this.#client.query(`drop table if exists ${ALL_OURS.join(', ')}; drop function if exists refuse_change()`);
+    await this.#client.query(
+      `drop view if exists activity_log; drop table if exists ${ALL_OURS.join(', ')}; drop function if exists refuse_change()`,
+    );
     await migrateWithin(this.#client, { migrations });
     for (const { name } of KEPT.filter(({ seeded }) => seeded))
       if (await this.#exists(name)) await this.#client.query(`delete from ${name}`);
@@ -172,11 +176,11 @@ export class BackupStore {
     const apiKeys = await this.#count('api_keys', ACTIVE);
     if (options.revokeApiKeys) {
       await this.#client.query(
-        `with ended as (update api_keys set revoked_at = now() where ${ACTIVE} returning user_id)
-         insert into audit_log (action, email) select 'api_key_revoked', u.email from ended join users u on u.id = ended.user_id`,
+        `with ended as (update api_keys set revoked_at = now() where ${ACTIVE} returning user_id, name)
+         ${addActivity({ action: "'api_key_revoked'", email: 'u.email', object: 'ended.name' }, 'ended join users u on u.id = ended.user_id')}`,
       );
     }
-    await this.#client.query("insert into audit_log (action) values ('restored')");
+    await this.#client.query(addActivity({ action: "'restored'" }));
     await this.#client.query(`analyze ${KEPT.map(({ name }) => name).join(', ')}`);
     for (const statement of options.permissions) await this.#client.query(statement);
     return { migrated, apiKeys };

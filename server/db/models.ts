@@ -130,6 +130,14 @@ export interface AuditEntry extends Entity<AuditEntry> {
   email: CreationOptional<string | null>;
   domain: CreationOptional<string | null>;
   clientId: CreationOptional<string | null>;
+  websiteId: CreationOptional<string | null>;
+  applicationId: CreationOptional<string | null>;
+  /** Who did it, where that is not the person of `email`. */
+  actor: CreationOptional<string | null>;
+  /** The name of what it was done to. */
+  object: CreationOptional<string | null>;
+  device: CreationOptional<string | null>;
+  network: CreationOptional<string | null>;
 }
 
 /** A passkey of an address (WebAuthn). server/passkeys/store.ts writes the columns that only a sign-in reads. */
@@ -183,6 +191,12 @@ function defineAccounts(sequelize: Sequelize) {
       email: TEXT,
       domain: TEXT,
       clientId: TEXT,
+      websiteId: UUID,
+      applicationId: UUID,
+      actor: TEXT,
+      object: TEXT,
+      device: TEXT,
+      network: TEXT,
     },
     { tableName: 'audit_log' },
   );

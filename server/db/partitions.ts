@@ -4,7 +4,7 @@ import { inShortTransaction } from './migration-steps.ts';
 
 /** A table that is partitioned by ranges of time (docs/decisions/0022-partitions.md). */
 export type PartitionedTable = {
-  name: 'audit_log' | 'sign_in_attempts' | 'tokens';
+  name: 'audit_log' | 'sign_in_steps' | 'sign_in_attempts' | 'tokens';
   /** The column of the ranges. */
   column: string;
   /** A UUID of version 7 (RFC 9562 §5.7) begins with its time. */
@@ -34,6 +34,14 @@ export const AUDIT_LOG: PartitionedTable = {
   aheadMs: 7 * DAY_MS,
   storage: 'fillfactor = 100',
   appendOnly: true,
+};
+export const STEPS: PartitionedTable = {
+  name: 'sign_in_steps',
+  column: 'at',
+  type: 'time',
+  period: 'day',
+  aheadMs: DAY_MS,
+  storage: 'fillfactor = 100',
 };
 export const ATTEMPTS: PartitionedTable = {
   name: 'sign_in_attempts',
@@ -91,7 +99,7 @@ function timeOf(bound: string): Date {
 export async function createPartitions(client: pg.ClientBase): Promise<string[]> {
   await client.query(SESSION_SETTINGS);
   const created: string[] = [];
-  for (const table of [AUDIT_LOG, ATTEMPTS, TOKENS]) {
+  for (const table of [AUDIT_LOG, STEPS, ATTEMPTS, TOKENS]) {
     if ((await missingRanges(client, table)).length === 0) continue;
     const names = await inShortTransaction(client, { maxTries: MAX_TRIES }, async () => {
       await client.query(TAKE_PARTITION_LOCK);

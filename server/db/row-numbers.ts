@@ -1,6 +1,6 @@
 /**
- * Returns a statement that finds the number before the first row at or after a time, by bisection: the times of the audit log and of
- * `website_events` rise with their numbers, and have no index, to which each sign-in would write.
+ * Returns a statement that finds the number before the first row at or after a time, by bisection: the times of the
+ * activity log rise with their numbers, and have no index, to which each sign-in would write.
  * @param time an SQL expression
  */
 export const startOf = (table: string, time = 'now() - make_interval(secs => $1)') => `

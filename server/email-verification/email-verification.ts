@@ -189,7 +189,7 @@ with used as (
 ),
 ${completeSignIns('used', {
   method: methodCode('verified_email'),
-  audit: { domain: '$3', clientId: '$4::text' },
+  audit: { domain: '$3::text', clientId: '$4::text' },
   token: {
     hash: '$6::bytea',
     domain: '$3',

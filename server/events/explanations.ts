@@ -1,6 +1,6 @@
 import { METHODS, type Method } from '../../contract/methods.ts';
 import type { Output } from '../../contract/routes.ts';
-import { remedyFor } from '../applications/configuration.ts';
+import { refusalOf, remedyFor } from '../applications/refusals.ts';
 
 type Level = Output<'websiteEvents'>['events'][number]['level'];
 
@@ -109,6 +109,9 @@ const KNOWN: Readonly<Record<string, Explanation>> = { ...AUDITED, ...RECORDED }
 /** The kind of a step that is recorded as an event of a website. */
 export type EventKind = keyof typeof RECORDED extends infer Key ? (Key extends `${infer Kind} ${string}` ? Kind : Key) : never;
 
+/** The kinds of these steps, which are their actions in the activity log. */
+export const RECORDED_KINDS: readonly string[] = [...new Set(Object.keys(RECORDED).map((key) => key.split(' ')[0]))];
+
 /**
  * Returns the explanation of an event.
  * @param reason a known one, the code with which a mail server replied, or what refusalReason returns
@@ -130,12 +133,8 @@ export const PROBLEM_KINDS: readonly string[] = [
   ...new Set(Object.entries(KNOWN).flatMap(([key, { level }]) => (level === 'problem' ? [key.split(' ')[0]] : []))),
 ];
 
-/** Returns the reason of an event `client_refused`. */
-export const refusalReason = (error: string, description: string) => (description ? `${error}: ${description}` : error);
-
 function explainRefusal(reason: string): Explanation {
-  const [error, ...rest] = reason.split(': ');
-  const description = rest.join(': ');
+  const { error, description } = refusalOf(reason);
   const text = `OpenID Connect: a request of the client was rejected with ${error}${description && ` (${description})`}.`;
   return problem(text, remedyFor({ error, description }));
 }

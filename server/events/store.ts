@@ -1,17 +1,16 @@
 import type pg from 'pg';
-import { METHODS, methodNames } from '../../contract/methods.ts';
-import { LOCALHOST } from '../../contract/rules.ts';
+import { METHODS } from '../../contract/methods.ts';
+import { addSteps } from '../db/activity-rows.ts';
 import { startOf } from '../db/row-numbers.ts';
 import { ofSignIn } from '../db/sign-in-rows.ts';
 import { waitForWriters, writersOf } from '../db/writers.ts';
 import { shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
+import { RECORDED_KINDS } from './explanations.ts';
 
-/** How far the two sources of events are read: the last row number of the audit log, and of `website_events`. */
-export type Position = { audit: number; event: number };
-
-/** A row of one of the two sources. */
+/** A row of the activity log, as an event of a website or an application. */
 export type EventRow = {
+  /** Its number in the activity log. */
   id: number;
   at: Date;
   /** A domain, or the client ID of an application. */
@@ -26,18 +25,10 @@ export type EventRow = {
   isOpenId: boolean;
   /** Whether the domain is proven. */
   proven: boolean;
-  /** False: from before the website had its present owner or domain. */
-  visible: boolean;
 };
 
-/** The rows of one source within a range, in the order of their numbers. */
-export type Source = {
-  rows: EventRow[];
-  /** The range was read up to this number. */
-  end: number;
-  /** The time of the last row that was read, when there are later rows. */
-  endAt: Date | null;
-};
+/** Rows of a range in the order in which it is read. `end`: the last number that was read; `more`: whether the range goes on. */
+export type Piece = { rows: EventRow[]; end: number; more: boolean };
 
 /** Whose events to read: those of the websites that an account manages, and of its applications. `localhost`: also those of localhost, which no one owns. */
 export type Owner = { id: string; email: string; localhost: boolean };
@@ -45,30 +36,16 @@ export type Owner = { id: string; email: string; localhost: boolean };
 /** A new row. `mail`: the id of the pending email that it is about. */
 export type NewEvent = { domain: string; kind: string; reason: string | null; email: string | null; count: number; mail: string | null };
 
-/** Numbers that one call reads of each source, and rows that it returns of each. The rows of a domain have no index. */
+/** Numbers that one call reads, and rows that it returns. */
 const MAX_SCANNED = 100_000;
 const MAX_ROWS = 200;
 
 const IS_OWN = `(${managedBy('w', '$1')} or $2 and w.email is null)`;
 
-/**
- * Returns the SQL expression of the subject of a row of the audit log, for rows that may be of some subjects: their domain, or for their
- * client_id what subjectOf returns.
- * @param subjects a parameter of type text[]
- */
-export const subjectOfRow = (subjects: string) => `coalesce(domain, case
-    when client_id is null then null
-    when client_id like 'https://%' then (
-      select array_to_string(labels[n:], '.')
-      from (select string_to_array(substring(client_id from '^https://([^/:]+)$'), '.') as labels) host
-        cross join lateral generate_series(1, cardinality(labels)) n
-      where array_to_string(labels[n:], '.') = any(${subjects}) limit 1)
-    when client_id like 'http://%' then '${LOCALHOST}'
-    else client_id end)`;
-
-const DOMAINS = `
-select domain from websites w where ${IS_OWN} and ($3::text is null or domain = $3)
-union all select client_id from applications where user_id = $4 and ($3::text is null or client_id = $3)`;
+// $1 $2 $4 the owner, $3 a domain or client_id, or null.
+const SUBJECTS = `
+select id from websites w where ${IS_OWN} and ($3::text is null or domain = $3)
+union all select id from applications where user_id = $4 and ($3::text is null or client_id = $3)`;
 
 /** The actions of the audit log that are events, and their kinds. A sign-in with a known method has the kind of its method. */
 const KIND_OF_ACTION = {
@@ -80,75 +57,56 @@ const KIND_OF_ACTION = {
   code_exchanged: 'exchanged',
 };
 
-/** The kinds of events that are rows of the audit log. */
-export const AUDIT_KINDS: readonly string[] = [
-  ...Object.values(KIND_OF_ACTION),
-  ...methodNames.map((method) => METHODS[method].event.kind),
-];
-
 const ACTIONS = Object.entries(KIND_OF_ACTION);
 
-/** The kind and the reason of an event, of a row of the audit log. */
-export const KIND = `coalesce(${ofSignIn((method) => METHODS[method].event.kind)}, case action ${ACTIONS.map(([action, kind]) => `when '${action}' then '${kind}'`).join(' ')} end)`;
-export const REASON = ofSignIn((method) => METHODS[method].event.reason);
+/** The kind and the reason of an event, of a row of the activity log. */
+export const KIND = `coalesce(${ofSignIn((method) => METHODS[method].event.kind)}, case action ${ACTIONS.map(([action, kind]) => `when '${action}' then '${kind}'`).join(' ')} else action end)`;
+export const REASON = `coalesce(result, ${ofSignIn((method) => METHODS[method].event.reason)})`;
 
-/** The condition of rows of the audit log that are events. */
-export const IS_EVENT = `action in (${ACTIONS.map(([action]) => `'${action}'`).join(', ')})`;
+/** The condition of rows of the activity log that are events. */
+export const IS_EVENT = `action in (${[...Object.keys(KIND_OF_ACTION), ...RECORDED_KINDS].map((action) => `'${action}'`).join(', ')})`;
 
-/** Selects the newest row of both tables, and the transactions that may still add a row before it. */
+/** Selects the newest row, and the transactions that may still add a row before it. */
 const NEWEST = `
-select (select coalesce(max(id), 0) from audit_log)::float8 as audit, (select coalesce(max(id), 0) from website_events)::float8 as event,
-  ${writersOf('audit_log', 'website_events')} as writers`;
-
-const OWNED = `
-owned as materialized (
-  select w.id as website, domain, w.domain_since as since, proven_at is not null as proven, null as application
-  from websites w where ${IS_OWN} and domain = any($3::text[])
-  union all
-  select id, client_id, created_at, false, name from applications where user_id = $7 and client_id = any($3::text[])
-)`;
+select coalesce(max(id), 0)::float8 as newest, ${writersOf('audit_log', 'sign_in_steps')} as writers from activity_log`;
 
 const SHOWN_EMAIL = shownAddress({ website: 'owned.website', email: 'row.email', at: 'row.at' });
 
-// $1 $2 $7 the owner, $3 domains and client IDs, $4 after and $5 up to which number, $6 limit.
-const AUDIT_ROWS = `
-with ${OWNED},
+// $1 $2 $7 the owner, $3 its websites and applications, $4 after and $5 up to which number, $6 limit.
+const ROWS = `
+with owned as materialized (
+  select id, id as website, domain, w.domain_since as since, proven_at is not null as proven, null as application
+  from websites w where ${IS_OWN} and id = any($3::uuid[])
+  union all
+  select id, null, client_id, created_at, false, name from applications where user_id = $7 and id = any($3::uuid[])
+),
 row as materialized (
-  select id, at, subject as domain, action, method, email, client_id is not null as is_open_id
-  from audit_log cross join lateral (select ${subjectOfRow('$3::text[]')} as subject) of_row
-  where id > $4 and id <= $5 and ${IS_EVENT} and subject = any($3::text[])
+  select id, at, action, result, method, email, client_id, count, coalesce(application_id, website_id) as subject from activity_log
+  where id > $4 and id <= $5 and (website_id = any($3::uuid[]) or application_id = any($3::uuid[])) and ${IS_EVENT}
   order by id limit $6
 )
-select row.id::float8 as id, at, row.domain, application, ${KIND} as kind, ${REASON} as reason, ${SHOWN_EMAIL} as email, 1 as count,
-  is_open_id as "isOpenId", proven, at >= since as visible
-from row join owned using (domain) order by row.id`;
+select row.id::float8 as id, at, owned.domain, application, ${KIND} as kind, ${REASON} as reason, ${SHOWN_EMAIL} as email, count,
+  client_id is not null as "isOpenId", proven, at >= since as visible
+from row join owned on owned.id = subject order by row.id`;
 
-const EVENT_ROWS = `
-with ${OWNED},
-row as materialized (
-  select id, at, domain, kind, reason, email, count from website_events
-  where id > $4 and id <= $5 and domain = any($3::text[]) order by id limit $6
-)
-select row.id::float8 as id, at, domain, application, kind, reason, ${SHOWN_EMAIL} as email, count, false as "isOpenId", proven, at >= since as visible
-from row join owned using (domain) order by row.id`;
+// $1 websites and applications; $2 after and $3 up to which number.
+const WITH_NEWS = `
+select id from unnest($1::uuid[]) as given (id) where exists (
+  select from activity_log where (website_id = given.id or application_id = given.id) and activity_log.id > $2 and activity_log.id <= $3 and ${IS_EVENT})`;
 
-const lastAt = (table: string) => `select at from ${table} where id <= $1 order by id desc limit 1`;
+// The address of an email is stored as long as the email is pending: when it was erased, the attempt to deliver it may still be in progress.
+const INSERT = addSteps(
+  {
+    action: 'kind',
+    subject: 'domain',
+    result: 'reason',
+    email: 'case when mail is null or exists (select from outbox o where o.id = mail) then email end',
+    count: 'count',
+  },
+  'unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::uuid[]) as g (domain, kind, reason, email, count, mail)',
+);
 
-// $1 domains; $2 $3 and $4 $5: after and up to which number.
-const DOMAINS_WITH_NEWS = `
-select subject as domain from audit_log cross join lateral (select ${subjectOfRow('$1::text[]')} as subject) of_row
-where id > $2 and id <= $3 and ${IS_EVENT} and subject = any($1::text[])
-union select domain from website_events where id > $4 and id <= $5 and domain = any($1::text[])`;
-
-// Rows of domains that are not registered, and of applications that do not exist, would be seen by no one. The address of an email is stored
-// as long as the email is pending: when it was erased, the attempt to deliver it may still be in progress.
-const INSERT = `
-insert into website_events (domain, kind, reason, email, count)
-select g.domain, g.kind, reason, case when g.mail is null or exists (select from outbox o where o.id = g.mail) then g.email end, count
-from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::uuid[]) with ordinality as g (domain, kind, reason, email, count, mail, n)
-where exists (select from websites w where w.domain = g.domain) or exists (select from applications a where a.client_id = g.domain) order by n`;
-
-/** The statements of events. All of them find rows by the primary keys. */
+/** The statements of events. */
 export class EventStore {
   readonly #core: pg.Pool;
 
@@ -162,52 +120,37 @@ export class EventStore {
     await this.#query('events-insert', INSERT, values);
   }
 
-  /** Returns which domains and client IDs an owner has, all of them or `domain` alone. */
-  async domainsOf({ id, email, localhost }: Owner, domain: string | null): Promise<string[]> {
-    const rows = await this.#query<{ domain: string }>('events-domains', DOMAINS, [email, localhost, domain, id]);
-    return rows.map((row) => row.domain);
+  /** Returns the ids of the websites and applications of an owner, or of the one that has this domain or client ID. */
+  async subjectsOf({ id, email, localhost }: Owner, domain: string | null): Promise<string[]> {
+    const rows = await this.#query<{ id: string }>('events-subjects', SUBJECTS, [email, localhost, domain, id]);
+    return rows.map((row) => row.id);
   }
 
-  /** Returns a position up to which no row can appear any more, or null when a transaction keeps writing for seconds. */
-  async position(): Promise<Position | null> {
-    const [{ writers, ...position }] = await this.#query<Position & { writers: string[] }>('events-newest', NEWEST, []);
-    return (await waitForWriters((text, values) => this.#core.query(text, values), writers)) ? position : null;
+  /** Returns a number up to which no row can appear any more, or null when a transaction keeps writing for seconds. */
+  async newest(): Promise<number | null> {
+    const [{ writers, newest }] = await this.#query<{ newest: number; writers: string[] }>('events-newest', NEWEST, []);
+    return (await waitForWriters((text, values) => this.#core.query(text, values), writers)) ? newest : null;
   }
 
-  /** Returns the position before the events of the last `seconds`. */
-  async startOf(seconds: number): Promise<Position> {
-    const [[audit], [event]] = await Promise.all([
-      this.#query<{ start: number }>('events-start-audit', startOf('audit_log'), [seconds]),
-      this.#query<{ start: number }>('events-start', startOf('website_events'), [seconds]),
-    ]);
-    return { audit: audit.start, event: event.start };
+  /** Returns the number before the events of the last `seconds`. */
+  async startOf(seconds: number): Promise<number> {
+    return (await this.#query<{ start: number }>('events-start', startOf('activity_log'), [seconds]))[0].start;
   }
 
-  /** Returns the rows of an owner's domains between two positions, up to the limits of one call. */
-  async read(owner: Owner, domains: string[], after: Position, upTo: Position): Promise<{ audit: Source; event: Source }> {
-    const [audit, event] = await Promise.all([
-      this.#readSource('audit_log', AUDIT_ROWS, owner, domains, after.audit, upTo.audit),
-      this.#readSource('website_events', EVENT_ROWS, owner, domains, after.event, upTo.event),
-    ]);
-    return { audit, event };
+  /** Returns the rows of an owner's websites and applications between two numbers, oldest first, up to the limits of one call. */
+  async read(owner: Owner, subjects: string[], after: number, upTo: number): Promise<Piece> {
+    const end = Math.min(after + MAX_SCANNED, Math.max(after, upTo));
+    if (end === after) return { rows: [], end, more: false };
+    const values = [owner.email, owner.localhost, subjects, after, end, MAX_ROWS, owner.id];
+    const rows = await this.#query<EventRow & { visible: boolean }>('events-read', ROWS, values);
+    const last = rows.length === MAX_ROWS ? rows[MAX_ROWS - 1].id : end;
+    return { rows: rows.filter(({ visible }) => visible), end: last, more: last < upTo };
   }
 
-  /** Returns those of the domains that have rows between two positions. */
-  async domainsWithNews(domains: string[], after: Position, upTo: Position): Promise<Set<string>> {
-    const values = [domains, after.audit, upTo.audit, after.event, upTo.event];
-    const rows = await this.#query<{ domain: string }>('events-news', DOMAINS_WITH_NEWS, values);
-    return new Set(rows.map(({ domain }) => domain));
-  }
-
-  async #readSource(table: string, text: string, owner: Owner, domains: string[], after: number, upTo: number): Promise<Source> {
-    const scannedTo = Math.min(after + MAX_SCANNED, Math.max(after, upTo));
-    const values = [owner.email, owner.localhost, domains, after, scannedTo, MAX_ROWS, owner.id];
-    const rows = scannedTo > after ? await this.#query<EventRow>(`events-read-${table}`, text, values) : [];
-    const last = rows.at(-1);
-    if (rows.length === MAX_ROWS && last && last.id < upTo) return { rows, end: last.id, endAt: last.at };
-    if (scannedTo >= upTo) return { rows, end: scannedTo, endAt: null };
-    const [end] = await this.#query<{ at: Date }>(`events-last-${table}`, lastAt(table), [scannedTo]);
-    return { rows, end: scannedTo, endAt: end?.at ?? new Date(0) };
+  /** Returns those of the websites and applications that have rows between two numbers. */
+  async withNews(subjects: string[], after: number, upTo: number): Promise<Set<string>> {
+    const rows = await this.#query<{ id: string }>('events-news', WITH_NEWS, [subjects, after, upTo]);
+    return new Set(rows.map(({ id }) => id));
   }
 
   async #query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {

@@ -8,10 +8,14 @@ import { type Cookies, cookiesOf } from './cookies.ts';
 import { ANY_ORIGIN } from './cors.ts';
 import { type Challenge, challengeFor, type DescribedError, type DescribeError, sendError } from './errors.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
-import { clientAddressOf, isFromThisMachine, queryOf, readBody } from './reading.ts';
+import { blockOfNetwork, clientAddressOf, isFromThisMachine, queryOf, readBody } from './reading.ts';
 import { requestIdOf } from './request-record.ts';
 
-export type Account = { id: string; email: string; name: string | null };
+/** A signed-in account. `device`: its browser, program or API key; `network`: the block of its network address. */
+export type Account = { id: string; email: string; name: string | null; device?: string | null; network?: string };
+
+/** Returns who does something and from where, for a row of the audit log. */
+export const by = ({ email, device, network }: Account) => ({ email, device: device ?? null, network: network ?? null });
 
 /**
  * A signed-in account and its credential: a `test_key` may only read, an `application` may only read who the account is, and an
@@ -142,7 +146,7 @@ async function permit({ access, method, scope, development }: Route, call: Call)
     const credential = identity.by === 'access_token' ? 'access token' : 'API key';
     throw new Fault('insufficient_scope', { message: `This needs the scope ${scope}, which the ${credential} does not have.`, scope });
   }
-  return identity;
+  return { ...identity, network: blockOfNetwork(call.clientAddress) };
 }
 
 const needsAccount = (access: Access): access is SignedInAccess => access === 'identity' || access === 'account' || access === 'person';

@@ -97,7 +97,7 @@ const RENEW = "update audit_export set locked_until = now() + $2 * interval '1 m
 // Unqualified, `id` would be the text in the result.
 const ROWS = `
 select id::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, ${SHOWN_ACTION} as action, email, domain, client_id,
-  seconds, ${METHOD_NAME} as method
+  seconds, ${METHOD_NAME} as method, actor, object, device, network
 from audit_log where id > $1 and id <= $2 order by audit_log.id limit $3`;
 
 // The cursor moves only from where the batch began, so that an instance whose lock has expired cannot move it again.

@@ -1,8 +1,7 @@
 import pg from 'pg';
-import { MAX_EVENT_AGE_SECONDS, MAX_STATS_DAYS, VISITOR_DAYS } from '../../contract/limits.ts';
+import { MAX_STATS_DAYS, VISITOR_DAYS } from '../../contract/limits.ts';
 import { DatabaseClient, SESSION_SETTINGS } from '../db/client.ts';
 import { idAt } from '../db/partitions.ts';
-import { startOf } from '../db/row-numbers.ts';
 
 /** How long a statement may take, and how long it may wait for a lock. */
 type Timeouts = { statementMs: number; lockMs: number };
@@ -150,18 +149,6 @@ export const removeExpiredTokens = removal({
   column: 'expires_at',
   ...byTime,
   before: "now() - interval '1 day'",
-});
-
-const EVENTS_BEGIN = `now() - interval '${MAX_EVENT_AGE_SECONDS} seconds'`;
-
-/** Events of websites. */
-export const removeOldEvents = removal({
-  table: 'website_events',
-  column: 'id',
-  type: 'bigint',
-  first: '0',
-  before: `(select start::bigint + 1 from (${startOf('website_events', EVENTS_BEGIN)}) kept)`,
-  and: `at < ${EVENTS_BEGIN}`,
 });
 
 /** Codes, tokens, sessions, grants and everything else of the OpenID provider that has expired. */

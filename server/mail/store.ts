@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { mailboxOf } from '../../contract/rules.ts';
+import { addActivity, addSteps } from '../db/activity-rows.ts';
 import { batched } from '../db/batch.ts';
 import type { Mail, MailKind } from './mail.ts';
 
@@ -25,8 +26,10 @@ with dead as (
   returning kind, recipient, data->>'website' as website, case when data ? 'unconfirmed' then 'unconfirmed' end as reason
 ),
 events as (
-  insert into website_events (domain, kind, reason, email)
-  select website, 'mail_expired', reason, recipient from dead where kind in ('sign_in', 'app_sign_in') and website is not null
+  ${addSteps(
+    { action: "'mail_expired'", subject: 'website', result: 'reason', email: 'recipient' },
+    `dead where kind in ('sign_in', 'app_sign_in')`,
+  )}
 ),
 due as (
   select id from outbox where due_at <= now() and expires_at > now() order by id limit $1 for update skip locked
@@ -71,9 +74,10 @@ returning hit.admitted`;
 // The delivery of a website's email is an event of the website. $1 ids; $2 kinds and $3 reasons of the events.
 const REMOVE = `
 with removed as (delete from outbox where id = any($1::uuid[]) returning id, kind, recipient, data->>'website' as website)
-insert into website_events (domain, kind, reason, email)
-select website, ($2::text[])[n], ($3::text[])[n], recipient
-from removed cross join array_position($1::uuid[], id) as n where kind in ('sign_in', 'app_sign_in') and website is not null`;
+${addSteps(
+  { action: '($2::text[])[n]', subject: 'website', result: '($3::text[])[n]', email: 'recipient' },
+  `removed cross join array_position($1::uuid[], id) as n where kind in ('sign_in', 'app_sign_in')`,
+)}`;
 
 // $1 ids; $2 whether the mail server may have the email; $3 RETRY_SECONDS.
 const RETRY = `
@@ -106,7 +110,7 @@ from outbox where expires_at > now() and id < coalesce($2::uuid, 'ffffffff-ffff-
 const RETRY_NOW = `
 with mail as (select id, data from outbox where id = $1 and expires_at > now() for update),
 moved as (update outbox o set due_at = now() from mail where o.id = mail.id and o.due_at > now() + make_interval(secs => $2)),
-audit as (insert into audit_log (action, domain) select 'mail_retried', data->>'domain' from mail)
+audit as (${addActivity({ action: "'mail_retried'", domain: "data->>'domain'" }, 'mail')})
 select id from mail`;
 
 /** An email that is done. `refusal`: the code with which the mail server permanently refused it; null: accepted. */

@@ -5,12 +5,12 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Fault } from '../../contract/errors.ts';
 import { RATE_LIMITS } from '../../contract/limits.ts';
 import { oneLine } from '../../diagnostics/check.ts';
+import { refusalReason } from '../applications/refusals.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import type { Database } from '../db/database.ts';
-import { refusalReason } from '../events/explanations.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
-import { clientKindOf } from './clients.ts';
 import { type Endpoint, endpointAt } from './endpoints.ts';
 import type { ProviderPages } from './pages.ts';
 
@@ -47,8 +47,8 @@ const SIGN_IN_GRANTS = new Set(['authorization_code', 'urn:ietf:params:oauth:gra
 type Parts = { core: Database['core']; log: Pick<Log, 'warn'>; events: Pick<EventRecorder, 'record'> };
 
 /**
- * Records the requests of clients that were rejected, for the owners of applications (server/applications/) and as events of
- * applications and websites, within bounds that no sender can exceed; and those that end a sign-in.
+ * Records the requests of clients that were rejected, for the owners of applications and websites, within bounds that no sender can exceed;
+ * and those that end a sign-in.
  */
 export class ClientRequestRecorder {
   readonly #parts: Parts;
@@ -66,7 +66,7 @@ export class ClientRequestRecorder {
     provider.on('grant.success', (ctx) => this.#recordExchange(ctx));
   }
 
-  #recordRefusal({ oidc, req }: KoaContextWithOIDC, refused: Error): void {
+  #recordRefusal({ oidc }: KoaContextWithOIDC, refused: Error): void {
     const { message: error, error_description, error_detail } = refused as errors.OIDCProviderError;
     // A client_id that does not exist, or that no one here owns, is not recorded.
     const clientId = oidc.client?.clientId;
@@ -75,7 +75,6 @@ export class ClientRequestRecorder {
     const description = oneLine([error_description, error_detail].filter(Boolean).join(': '), MAX_DESCRIPTION_LENGTH);
     if (!this.#isNew(clientId, `${clientId} ${error} ${description}`)) return;
     void this.#parts.events.record({ domain, kind: 'client_refused', reason: refusalReason(error, description) });
-    if (clientKindOf(clientId) === 'application') this.#keep(addRefusal(this.#parts.core, clientId, error, description), req);
   }
 
   #recordExchange({ oidc, req }: KoaContextWithOIDC): void {
@@ -102,25 +101,11 @@ export class ClientRequestRecorder {
   }
 }
 
-/** Rejected requests that are kept of each client. */
-const KEPT = 100;
-
-// The subquery sees the table without the new row.
-const ADD = `
-with added as (insert into application_refusals (client_id, error, description) values ($1, $2, $3))
-delete from application_refusals where client_id = $1
-  and id <= (select id from application_refusals where client_id = $1 order by id desc offset ${KEPT - 1} limit 1)`;
-
-const EXCHANGED = "insert into audit_log (action, client_id, email) values ('code_exchanged', $1, $2)";
+const EXCHANGED = addActivity({ action: "'code_exchanged'", email: '$2', clientId: '$1::text' });
 
 /** Adds to the audit log that a client got the tokens of a person. */
 async function addExchange(core: Database['core'], clientId: string, email: string): Promise<void> {
   await core.query({ name: 'oidc-exchange', text: EXCHANGED, values: [clientId, email] });
-}
-
-/** Adds a rejected request of a client, and removes the oldest one beyond the number that is kept. */
-async function addRefusal(core: Database['core'], clientId: string, error: string, description: string): Promise<void> {
-  await core.query({ name: 'oidc-refusal', text: ADD, values: [clientId, error, description] });
 }
 
 type LimitParts = {

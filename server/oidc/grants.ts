@@ -5,6 +5,7 @@ import { Fault } from '../../contract/errors.ts';
 import type { Output } from '../../contract/routes.ts';
 import { hasOwnScheme, isThisMachine } from '../../contract/rules.ts';
 import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/invoke.ts';
 import { digest } from '../secrets.ts';
@@ -296,13 +297,16 @@ export function connectionRoutes(connections: Connections): Served[] {
 /** The id of a connection, derived from its client_id, as SQL. */
 const ID = "encode(substring(sha256(convert_to(g.client_id, 'UTF8')) from 1 for 16), 'hex')";
 
+/** The name of the application, or that of a program which registered itself; null: a website. */
+const NAME = `coalesce((select name from applications where client_id = g.client_id),
+    (select payload->>'client_name' from oidc_records where kind = 'Client' and id = sha256(convert_to(g.client_id, 'UTF8'))))`;
+
 const LIST = `
 select ${ID} as id, g.client_id as "clientId", min(g.created_at) as "createdAt",
   max(greatest(g.created_at, (select max(t.created_at) from oidc_records t where t.grant_id = g.id))) as "lastUsed",
   array_agg(g.payload) as grants,
   coalesce(array_agg(distinct g.payload->>'host') filter (where g.payload ? 'host'), '{}') as hosts,
-  coalesce((select name from applications where client_id = g.client_id),
-    (select payload->>'client_name' from oidc_records where kind = 'Client' and id = sha256(convert_to(g.client_id, 'UTF8')))) as name
+  ${NAME} as name
 from oidc_records g
 where g.email = $1 and g.kind = 'Grant' and (g.expires_at is null or g.expires_at > now())
 group by g.client_id
@@ -310,9 +314,9 @@ order by "lastUsed" desc, g.client_id`;
 
 // A token that a concurrent request issues with an ended grant is invalid too, because its grant is not found.
 const REVOKE = `
-with ended as (delete from oidc_records g where g.email = $1 and g.kind = 'Grant' and ${ID} = $2 returning g.id),
+with ended as (delete from oidc_records g where g.email = $1 and g.kind = 'Grant' and ${ID} = $2 returning g.id, g.client_id),
 tokens as (delete from oidc_records where grant_id in (select id from ended)),
-audit as (insert into audit_log (action, email) select 'connection_revoked', $1 from ended limit 1)
+audit as (${addActivity({ action: "'connection_revoked'", email: '$1', object: NAME }, 'ended g limit 1')})
 select 1 from ended limit 1`;
 
 /** What a person granted to one client: the payloads of grants and consents, and what is known about the client. */

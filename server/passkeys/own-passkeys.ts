@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { type Database, queryOf } from '../db/database.ts';
 import type { Passkey } from '../db/models.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Served, serve } from '../http/invoke.ts';
 import { countSignIn } from '../metrics/metrics.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { type Passkeys, rpIdOf } from './passkeys.ts';
@@ -62,7 +62,7 @@ export class OwnPasskeys {
       passkey.set({ name });
       if (passkey.changed()) {
         await passkey.save({ transaction });
-        await AuditEntry.create({ action: 'passkey_renamed', email }, { transaction });
+        await AuditEntry.create({ action: 'passkey_renamed', ...by(account), object: name }, { transaction });
       }
       return present(passkey);
     });
@@ -75,8 +75,10 @@ export class OwnPasskeys {
     const before = await this.list(account);
     await sequelize.transaction(async (transaction) => {
       await beginChange(queryOf(sequelize, transaction), account);
-      if ((await Passkey.destroy({ where: { id, email }, transaction })) === 0) throw new Fault('passkey_not_found');
-      await AuditEntry.create({ action: 'passkey_removed', email }, { transaction });
+      const passkey = await Passkey.findOne({ where: { id, email }, lock: true, transaction });
+      if (!passkey) throw new Fault('passkey_not_found');
+      await passkey.destroy({ transaction });
+      await AuditEntry.create({ action: 'passkey_removed', ...by(account), object: passkey.name }, { transaction });
     });
     // With the user handle of the removed passkey, by which the browser learns that it may forget it.
     return { ...(await this.list(account)), userHandle: before.userHandle };

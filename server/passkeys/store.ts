@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { MAX_PASSKEYS, PROOF_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { mailboxOf } from '../../contract/rules.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import { inTransaction } from '../db/database.ts';
 import { methodCode } from '../db/sign-in-rows.ts';
 import { generationOf, isOfGeneration } from '../permissions/generations.ts';
@@ -86,7 +87,7 @@ with used as (
 ),
 ${completeSignIns('used', {
   method: methodCode('passkey'),
-  audit: { domain: '$4', clientId: '$5::text' },
+  audit: { domain: '$4::text', clientId: '$5::text' },
   token: {
     hash: '$7::bytea',
     domain: '$4',
@@ -104,7 +105,7 @@ ${completeSignIns('used', {
 })}
 select email from used`;
 
-const REPORT_CLONE = "insert into audit_log (action, email) select 'passkey_cloned', email from passkeys where id = $1";
+const REPORT_CLONE = addActivity({ action: "'passkey_cloned'", email: 'email', object: 'name' }, 'passkeys where id = $1');
 
 // Only an attempt of the same address: a passkey never completes a sign-in that someone else began.
 const WAITING_ATTEMPT = `
@@ -133,12 +134,12 @@ added as (
     and not exists (select from passkeys where email = $4 and user_handle <> $5)
     and (select count(*) from passkeys where email = $4) < ${MAX_PASSKEYS}
     and ($17::bytea is null or $18::text is null or exists (select from websites where domain = $18))
-  on conflict (credential_id) do nothing returning email
+  on conflict (credential_id) do nothing returning email, name
 ),
 signed_in as (select email, null::text as mailbox from added where $17::bytea is not null),
 ${completeSignIns('signed_in', {
   method: methodCode('passkey'),
-  audit: { domain: '$18', clientId: '$21::text' },
+  audit: { domain: '$18::text', clientId: '$21::text' },
   token: {
     hash: '$17::bytea',
     domain: '$18',
@@ -149,7 +150,7 @@ ${completeSignIns('signed_in', {
   },
 })},
 -- PostgreSQL runs the CTEs that no other one reads from the last to the first: the row of the sign-in follows this one.
-registered as (insert into audit_log (action, email) select 'passkey_added', email from added)
+registered as (${addActivity({ action: "'passkey_added'", email: 'email', object: 'name' }, 'added')})
 insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
 select $13, 'passkey_added', email, $14, $15, now() + make_interval(secs => $16), now() + interval '2 days' from added
 returning 1`;

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, MAX_EVENT_AGE_SECONDS } from '../../contract/limits.ts';
 import type { Config } from '../config.ts';
 import { DatabaseClient, disconnect, SESSION_SETTINGS } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
@@ -18,6 +18,7 @@ import {
   listPartitions,
   type Partition,
   type PartitionedTable,
+  STEPS,
   TOKENS,
 } from '../db/partitions.ts';
 import { METHOD_NAME, SHOWN_ACTION } from '../db/sign-in-rows.ts';
@@ -66,6 +67,7 @@ export class Retention {
         keep: `kind in ('registration', 'invitation') and expires_at > now() - interval '${attemptDays} days'`,
       },
       { table: AUDIT_LOG, keptMs: auditDays * DAY_MS, keep: null },
+      { table: STEPS, keptMs: MAX_EVENT_AGE_SECONDS * 1000, keep: null },
     ];
   }
 
@@ -203,7 +205,8 @@ function readLines(client: pg.Client, partition: string): Readable {
   const lines = client.query(
     copyTo(`copy (
       select json_strip_nulls(json_build_object('id', id::text, 'at', to_char(at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'action', ${SHOWN_ACTION},
-        'email', email, 'domain', domain, 'client_id', client_id, 'seconds', seconds, 'method', ${METHOD_NAME}))
+        'email', email, 'domain', domain, 'client_id', client_id, 'seconds', seconds, 'method', ${METHOD_NAME},
+        'actor', actor, 'object', object, 'device', device, 'network', network))
       from ${client.escapeIdentifier(partition)} order by id
     ) to stdout (format csv, quote e'\\x01', delimiter e'\\x02')`),
   );

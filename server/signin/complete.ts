@@ -1,6 +1,7 @@
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.ts';
 import { endGuesses } from '../accounts/guesses.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
 import { digest, randomSecret } from '../secrets.ts';
 
@@ -34,17 +35,16 @@ export type Completion = {
  * @param proof a CTE with the columns `email` and `mailbox`; `mailbox` is null where the sign-in has ended the counter before
  */
 export function completeSignIns(proof: string, { method, audit, token, session, remembered }: Completion): string {
-  const { domain = 'null::text', clientId = 'null::text', seconds = 'null::smallint' } = audit;
-  const { action = `case when ${clientId} is null then 'signed_in' else 'application_signed_in' end` } = audit;
+  const { clientId } = audit;
+  const byDefault = clientId ? `case when ${clientId} is null then 'signed_in' else 'application_signed_in' end` : "'signed_in'";
+  const { label: device } = { ...session, ...remembered };
+  const row = { action: byDefault, email: 'email', method, ...(device && { device }), ...audit };
   const ctes = [
     token && issueTokens(proof, method, token),
     session && openSessions(proof, session),
     remembered && `remembered as (${rememberAccounts(proof, remembered, REPLACE_KEY)})`,
     `guesses_ended as (${endGuesses(`select mailbox from ${proof}`)})`,
-    `audit as (
-  insert into audit_log (action, email, domain, client_id, seconds, method)
-  select ${action}, email, ${domain}, ${clientId}, ${seconds}, ${method} from ${proof}
-)`,
+    `audit as (${addActivity(row, proof)})`,
   ];
   return ctes.filter(Boolean).join(',\n');
 }

@@ -7,6 +7,7 @@ import type { Destination } from '../../contract/signin.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
 import { deviceIdOf } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import type { Database } from '../db/database.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { digest, randomSecret } from '../secrets.ts';
@@ -72,7 +73,7 @@ with person as (
   returning email, client_id, coalesce(mailbox, email) as mailbox
 ),
 -- PostgreSQL runs the CTEs that no other one reads from the last to the first: this row follows that of the sign-in.
-exchanged as (insert into audit_log (action, email, client_id) select 'code_exchanged', email, client_id from person),
+exchanged as (${addActivity({ action: "'code_exchanged'", email: 'email', clientId: 'client_id' }, 'person')}),
 ${completeSignIns('person', {
   method: 'null::"char"',
   audit: { clientId: 'client_id' },

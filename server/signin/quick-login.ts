@@ -35,7 +35,7 @@ with used as (
 ),
 ${completeSignIns('used', {
   method: methodCode('remembered'),
-  audit: { domain: '$6', clientId: '$10::text' },
+  audit: { domain: '$6::text', clientId: '$10::text' },
   token: {
     hash: '$7::bytea',
     domain: '$6',

@@ -1,5 +1,6 @@
 import { RATE_LIMITS } from '../../contract/limits.ts';
 import { isGuessed } from '../accounts/guesses.ts';
+import { addActivity, websiteOfClient } from '../db/activity-rows.ts';
 import { type SqlFunction, sqlFunction } from '../db/functions.ts';
 import { lifeOf } from './attempt-conditions.ts';
 
@@ -152,7 +153,7 @@ begin
   end loop;
 
   with sent as materialized (
-    select g.*, now() + ${lifeOf('g')} as expires_at
+    select g.*, case when g.mail_kind = 'app_sign_in' then g.client_id end as app_client, now() + ${lifeOf('g')} as expires_at
     from rows from (jsonb_to_recordset(requests) as (id uuid, kind text, email text, mailbox text, language text, browser text, domain text,
       audience text, destination jsonb, client_id text, redirect_uri text, challenge text, state text, mail_kind text, mail_data jsonb))
       with ordinality as g (id, kind, email, mailbox, language, browser, domain, audience, destination, client_id, redirect_uri, challenge,
@@ -172,8 +173,16 @@ begin
       s.expires_at
     from sent s
   )
-  insert into audit_log (action, email, domain, client_id)
-  select 'sign_in_requested', s.email, s.domain, case when s.mail_kind = 'app_sign_in' then s.client_id end from sent s;
+  ${addActivity(
+    {
+      action: "'sign_in_requested'",
+      email: 's.email',
+      domain: 's.domain',
+      clientId: 's.app_client',
+      websiteId: `case when s.app_client is null then websites_of[s.n] else ${websiteOfClient('s.app_client')} end`,
+    },
+    'sent s',
+  )};
 
   return query select coalesce(r.status, 'sent'), greatest(1, ceil(extract(epoch from window_ends[r.n] - now())))::integer, additions[r.n]
   from unnest(statuses) with ordinality as r (status, n) order by r.n;

@@ -2,6 +2,7 @@ import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Method } from '../../contract/methods.ts';
 import type { Output } from '../../contract/routes.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { methodOf } from '../db/sign-in-rows.ts';
@@ -46,7 +47,7 @@ with used as (
   returning g.n, t.email, t.domain, t.audience as host, t.method, ${AT} as at
 ),
 audit as (
-  insert into audit_log (action, email, domain) select 'token_verified', email, domain from used
+  ${addActivity({ action: "'token_verified'", email: 'email', domain: 'used.domain' }, 'used')}
 )
 select n::integer, email, host, method, at from used`;
 

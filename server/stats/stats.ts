@@ -88,12 +88,12 @@ export function statsRoutes(stats: Stats): Served[] {
  * @param localhost with the sign-ins to this computer
  */
 const accountLoginsWith = (localhost: boolean) => `
-with application as materialized (select client_id, created_at from applications where user_id = $2),
+with owned as materialized (select id as application, created_at from applications where user_id = $2),
 registered as materialized (select id, domain_since as since from websites w where ${countedFor(localhost)}),
 counted as materialized (
   select day, opened + again + openid_opened as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer
   union all
-  select day, logins from daily_applications join application using (client_id) where day > ${TODAY} - 2 * $3::integer
+  select day, logins from daily_applications join owned using (application) where day > ${TODAY} - 2 * $3::integer
 ),
 each_day as materialized (
   select given.day, coalesce(sum(logins), 0)::float8 as count
@@ -103,7 +103,7 @@ select
   (select json_agg(json_build_object('date', day, 'count', count) order by day) from each_day where day > ${TODAY} - $3::integer) as days,
   (select sum(count) from each_day where day > ${TODAY} - $3::integer) as total,
   (select sum(count) from each_day where day <= ${TODAY} - $3::integer) as previous,
-  coalesce((select min(at) from (select since as at from registered union all select created_at from application) begun)
+  coalesce((select min(at) from (select since as at from registered union all select created_at from owned) begun)
     < (${TODAY} - 2 * $3::integer + 1)::timestamp at time zone 'UTC', false) as complete`;
 
 const ACCOUNT_LOGINS = accountLoginsWith(false);

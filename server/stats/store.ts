@@ -22,12 +22,6 @@ const DAY_OF_ROW = "(at at time zone 'UTC')::date";
 export const TODAY = "(now() at time zone 'UTC')::date";
 const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
 
-/**
- * The host of a website that is a client of OpenID Connect, whose client_id is its origin; null for other rows. Such a sign-in ends
- * at the provider, so its rows have a client_id and no domain.
- */
-const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
-
 /** The methods without an email that have a count of their own: its column in daily_sites, its name in the API, and its rows. */
 const OWN_COUNTS = countsOf(OTHER_METHODS).map(({ method, name }) => ({
   column: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -35,14 +29,14 @@ const OWN_COUNTS = countsOf(OTHER_METHODS).map(({ method, name }) => ({
   rows: `method = ${methodCode(method)}`,
 }));
 
-/** The counts of a website over rows of the audit log, by their columns in daily_sites. Rows with a `host` are of OpenID Connect. */
+/** The counts of a website over rows of the audit log, by their columns in daily_sites. Rows with a client_id are of OpenID Connect. */
 const WEBSITE_COUNTS: readonly { column: string; rows: string }[] = [
-  { column: 'sent', rows: "action = 'sign_in_requested' and host is null" },
+  { column: 'sent', rows: "action = 'sign_in_requested' and client_id is null" },
   { column: 'opened', rows: `action = 'signed_in' and ${BY_EMAIL}` },
   { column: 'again', rows: WITHOUT_EMAIL },
   ...OWN_COUNTS,
   { column: 'completed', rows: "action = 'token_verified'" },
-  { column: 'openid_sent', rows: "action = 'sign_in_requested' and host is not null" },
+  { column: 'openid_sent', rows: "action = 'sign_in_requested' and client_id is not null" },
   { column: 'openid_opened', rows: `action = 'application_signed_in' and ${BY_EMAIL}` },
 ];
 const COLUMNS = WEBSITE_COUNTS.map(({ column }) => column);
@@ -65,23 +59,17 @@ with span as materialized (
   from roll_up where only_row and last_audit_id < $1::bigint for update skip locked
 ),
 event as materialized (
-  select ${DAY_OF_ROW} as day, at, action, method, domain, client_id, seconds, ${OPENID_HOST} as host
+  select ${DAY_OF_ROW} as day, at, action, method, domain, client_id, website_id, application_id, seconds
   from audit_log where id > (select after from span) and id <= (select up_to from span) and ${COUNTED}
 ),
-host_domain as materialized (
-  select host, array_to_string(labels[n:], '.') as domain
-  from (select distinct host, string_to_array(host, '.') as labels from event where host is not null) of_event
-  cross join lateral generate_series(1, cardinality(labels)) n
-),
 registered as materialized (
-  select id, domain, domain_since as since from websites w
-  where domain = any(array(select domain from event union select domain from host_domain)) order by id for key share
+  select id, domain_since as since from websites w where id = any(array(select distinct website_id from event)) order by id for key share
 ),
 website_event as materialized (
-  select registered.id as website, day, action, method, seconds, host from event join registered on registered.domain = event.domain and at >= since
-  union all
-  select registered.id, day, action, method, seconds, host
-  from event join host_domain using (host) join registered on registered.domain = host_domain.domain and at >= since
+  select registered.id as website, day, action, method, seconds, client_id from event join registered on registered.id = website_id and at >= since
+),
+application as materialized (
+  select id from applications where id = any(array(select distinct application_id from event)) order by id for key share
 ),
 logins as (
   insert into daily_logins as old (day, logins)
@@ -110,9 +98,9 @@ times as (
   )
 ),
 applications as (
-  insert into daily_applications as old (client_id, day, logins)
-  select client_id, day, count(*) from event where action = 'application_signed_in' group by client_id, day
-  on conflict (client_id, day) do update set logins = old.logins + excluded.logins
+  insert into daily_applications as old (application, day, logins)
+  select id, day, count(*) from event join application on id = application_id where action = 'application_signed_in' group by id, day
+  on conflict (application, day) do update set logins = old.logins + excluded.logins
 ),
 moved as (
   update roll_up set last_audit_id = up_to from span where only_row
@@ -154,10 +142,10 @@ order by registered.id`;
 
 /** Returns the overview of the account with the address $1 and the id $2, as SQL. @param localhost with the sign-ins to this computer */
 const overviewWith = (localhost: boolean) => `
-with application as materialized (select client_id from applications where user_id = $2),
+with owned as materialized (select id as application from applications where user_id = $2),
 registered as materialized (select id from websites w where ${countedFor(localhost)})
 select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
-    + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
+    + (select coalesce(sum(logins), 0) from daily_applications join owned using (application) where day >= ${FIRST_DAY})
   )::float8 as "totalLogins",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8
     as "apiRequests"`;

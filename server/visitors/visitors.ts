@@ -4,9 +4,10 @@ import { MAX_EXPORTED_VISITORS, VISITORS_PAGE } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import { type Database, inTransaction, queryOf } from '../db/database.ts';
 import { idAt } from '../db/partitions.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Served, serve } from '../http/invoke.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { findManaged, findOwned, type Managed } from '../websites/managers.ts';
 import { clientHost, erasureHash } from './visits.ts';
@@ -37,7 +38,7 @@ export class Visitors {
   /** Returns visitors in the order of their addresses. The first response is recorded in the audit log. @throws Fault owner_needed, unproven_domain, website_not_found */
   async export(account: Account, { id, email, after }: Parsed<'exportVisitors'>): Promise<Output<'exportVisitors'>> {
     const { domain } = await this.#findOwned(account.email, id);
-    if (after === undefined) await this.#audit('visitors_exported', account, domain);
+    if (after === undefined) await this.#audit('visitors_exported', account, { id, domain });
     const rows = await readVisitorsAfter(this.#database.core, id, after ?? '', email ?? null);
     const visitors = rows.slice(0, MAX_EXPORTED_VISITORS);
     return { visitors: visitors.map(present), next: rows.length > visitors.length ? (visitors.at(-1)?.email ?? null) : null };
@@ -46,7 +47,7 @@ export class Visitors {
   /** Erases an address, whether or not it has signed in. @throws Fault owner_needed, unproven_domain, website_not_found */
   async erase(account: Account, { id, email }: Parsed<'eraseVisitor'>): Promise<Output<'eraseVisitor'>> {
     const { domain } = await this.#findOwned(account.email, id);
-    await eraseFromWebsite(this.#database.core, { website: id, domain, email, by: account });
+    await eraseFromWebsite(this.#database.core, { website: id, domain, email, account });
     return { success: true };
   }
 
@@ -61,11 +62,11 @@ export class Visitors {
     return website.provenAt !== null || this.#isLocal;
   }
 
-  async #audit(action: string, account: Account, domain: string): Promise<void> {
+  async #audit(action: string, account: Account, { id, domain }: { id: string; domain: string }): Promise<void> {
     const { sequelize, AuditEntry } = await this.#database.orm();
     await sequelize.transaction(async (transaction) => {
       await beginChange(queryOf(sequelize, transaction), account);
-      await AuditEntry.create({ action, email: account.email, domain }, { transaction });
+      await AuditEntry.create({ action, ...by(account), websiteId: id, domain }, { transaction });
     });
   }
 }
@@ -169,23 +170,31 @@ const END_GRANTS = `
 with ended as (delete from oidc_records where email = $1 and kind = 'Grant' and ${IS_CLIENT} returning id)
 delete from oidc_records using ended where grant_id = ended.id`;
 
-const AUDIT = "insert into audit_log (action, email, domain) values ('visitor_erased', $1, $2)";
+const AUDIT = addActivity({
+  action: "'visitor_erased'",
+  email: '$1',
+  domain: '$2',
+  websiteId: '$3::uuid',
+  device: '$4',
+  network: '$5',
+});
 
 /**
  * Erases an address from a website: it leaves the list of visitors, what is shown of earlier events is shown without it, and its pending
  * sign-ins, unused tokens and grants of OpenID Connect at this website end.
- * @param erasure.by the account that erases it
+ * @param erasure.account which erases it
  */
-function eraseFromWebsite(core: pg.Pool, erasure: { website: string; domain: string; email: string; by: Account }): Promise<void> {
-  const { website, domain, email, by } = erasure;
+function eraseFromWebsite(core: pg.Pool, erasure: { website: string; domain: string; email: string; account: Account }): Promise<void> {
+  const { website, domain, email, account } = erasure;
   return inTransaction(core, async (query, plain) => {
-    await beginChange(plain, by);
+    await beginChange(plain, account);
     await query('visitors-erase-begin', BEGIN, []);
     await query('visitors-erase-remember', REMEMBER, [website, email]);
     await query('visitors-erase', REMOVE_VISITOR, [website, email]);
     await query('visitors-erase-attempts', END_ATTEMPTS, [email, domain]);
     await query('visitors-erase-tokens', END_TOKENS, [email, domain]);
     await query('visitors-erase-grants', END_GRANTS, [email, domain]);
-    await query('visitors-erase-audit', AUDIT, [by.email, domain]);
+    const { email: eraser, device, network } = by(account);
+    await query('visitors-erase-audit', AUDIT, [eraser, domain, website, device, network]);
   });
 }

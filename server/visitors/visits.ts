@@ -7,9 +7,8 @@ import type { JobQuery } from '../db/writers.ts';
  * batches beside the totals of the statistics.
  */
 
-/** The rows of the audit log that are sign-ins of visitors whose address was not erased. With OpenID Connect, the client is the origin of the website. */
-const IS_VISIT = `(action = 'signed_in' and domain is not null or action = 'application_signed_in' and client_id like 'http%')
-  and email like '%@%'`;
+/** The rows of the audit log that are sign-ins of visitors whose address was not erased. */
+const IS_VISIT = `website_id is not null and action in ('signed_in', 'application_signed_in') and email like '%@%'`;
 
 /** Returns the SQL expression of the host of a client_id that is an origin. @param clientId as SQL */
 export const clientHost = (clientId: string) => `split_part(substring(${clientId} from '^https?://([^/]+)$'), ':', 1)`;
@@ -59,27 +58,16 @@ with span as materialized (
   from visitor_roll_up where only_row and last_audit_id < $1::bigint and erasures = (select erasures from visitor_roll_up)
   for update skip locked
 ),
-event as materialized (
-  select at, action, method, email, domain, client_id from audit_log
+visit as materialized (
+  select at, action, method, email, website_id from audit_log
   where id > (select after from span) and id <= (select up_to from span) and ${IS_VISIT} and at > now() - interval '${VISITOR_DAYS} days'
 ),
-client as materialized (
-  select client_id, array_to_string(parts[n:], '.') as domain
-  from (select distinct client_id, string_to_array(${clientHost('client_id')}, '.') as parts from event where domain is null) named
-  cross join lateral generate_subscripts(parts, 1) as n
-),
-visit as materialized (
-  select at, action, method, email, domain from event where domain is not null
-  union all
-  select at, action, method, email, client.domain from event join client on client.client_id = event.client_id where event.domain is null
-),
 registered as materialized (
-  select id, domain, domain_since as since from websites w
-  where domain = any(array(select distinct domain from visit)) order by id for key share
+  select id, domain_since as since from websites w where id = any(array(select distinct website_id from visit)) order by id for key share
 ),
 added as (
   insert into website_visitors as old (website, email, first_at, last_at, by_email, remembered, openid)
-  select registered.id, email, ${COUNTS} from visit join registered on registered.domain = visit.domain and at >= since
+  select registered.id, email, ${COUNTS} from visit join registered on registered.id = visit.website_id and at >= since
   where not ${isErased({ website: 'registered.id', email: 'visit.email', at: 'visit.at' })}
   group by registered.id, email order by registered.id, email
   on conflict (website, email) do update set first_at = least(old.first_at, excluded.first_at),

@@ -5,7 +5,7 @@ import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import { type Database, queryOf } from '../db/database.ts';
 import type { User, Website } from '../db/models.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { createGuardedFetch, isPublicAddress, ResponseTooLarge } from './guarded-fetch.ts';
@@ -46,7 +46,10 @@ export class WebsiteBrandings {
       website.set({ name, accent, brandName: fromName, brandLogoUrl: logoUrl });
       if (!website.changed()) return found;
       await website.save({ transaction });
-      await orm.AuditEntry.create({ action: 'website_branding_changed', email, domain: website.domain }, { transaction });
+      await orm.AuditEntry.create(
+        { action: 'website_branding_changed', ...by(account), websiteId: website.id, domain: website.domain },
+        { transaction },
+      );
       return found;
     });
     return this.#present(managed);

@@ -3,9 +3,10 @@ import { Fault } from '../../contract/errors.ts';
 import { INVITATION_DAYS, MAX_WEBSITE_MEMBERS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import { type Database, type Query, queryOf } from '../db/database.ts';
-import type { WebsiteMember } from '../db/models.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import type { Website, WebsiteMember } from '../db/models.ts';
+import { type Account, by, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { displayDomainOf } from './domains.ts';
@@ -88,7 +89,7 @@ export class Members {
       if (!member) throw new Fault('member_not_found');
       if (member.role === role) return;
       await member.update({ role }, { transaction });
-      await this.#audit(website.domain, [account.email, 'member_role_changed'], [email, 'role_changed'], transaction);
+      await this.#audit(website, account, 'member_role_changed', [email, 'role_changed'], transaction);
     });
     return this.#member(id, email);
   }
@@ -110,8 +111,8 @@ export class Members {
       const [done, undergone] = member.joinedAt
         ? ['member_removed', 'removed_from_website']
         : ['invitation_withdrawn', 'invitation_withdrawn'];
-      if (isLeaving) await this.#audit(website.domain, [email, 'website_left'], [linkedAddress, 'member_left'], transaction);
-      else await this.#audit(website.domain, [account.email, done], [email, undergone], transaction);
+      if (isLeaving) await this.#audit(website, account, 'website_left', [linkedAddress, 'member_left'], transaction);
+      else await this.#audit(website, account, done, [email, undergone], transaction);
     });
     return { success: true };
   }
@@ -146,7 +147,7 @@ export class Members {
       const invited = { websiteId: id, email: account.email, joinedAt: null, invitedAt: { [orm.Op.gt]: orm.time(IS_VALID) } };
       const [accepted] = found ? await orm.WebsiteMember.update({ joinedAt: orm.time('now()') }, { where: invited, transaction }) : [0];
       if (!found || accepted === 0) throw new Fault('invitation_not_found');
-      await this.#audit(found.domain, [account.email, 'invitation_accepted'], [found.email, 'member_joined'], transaction);
+      await this.#audit(found, account, 'invitation_accepted', [found.email, 'member_joined'], transaction);
       return found;
     });
     return presentWebsite(database, account, website);
@@ -161,7 +162,7 @@ export class Members {
       const website = await orm.Website.findByPk(id, { lock: true, transaction });
       const declined = await orm.WebsiteMember.destroy({ where: { websiteId: id, email, joinedAt: null }, transaction });
       if (!website || declined === 0) throw new Fault('invitation_not_found');
-      await this.#audit(website.domain, [email, 'invitation_declined'], [website.email, 'member_declined'], transaction);
+      await this.#audit(website, account, 'invitation_declined', [website.email, 'member_declined'], transaction);
     });
     return { success: true };
   }
@@ -174,10 +175,19 @@ export class Members {
     return presentMember(member);
   }
 
-  /** Adds a row of the audit log for each of two addresses, with its own action. */
-  async #audit(domain: string, by: [string, string], other: [string | null, string], transaction: Transaction): Promise<void> {
+  /** Adds a row of the audit log for who did something, and one with its own action for the address that it concerns. */
+  async #audit(
+    { id: websiteId, domain }: Website,
+    account: Account,
+    action: string,
+    [email, undergone]: [string | null, string],
+    transaction: Transaction,
+  ): Promise<void> {
     const { AuditEntry } = await this.#parts.database.orm();
-    const rows = [by, other].map(([email, action]) => ({ action, email, domain }));
+    const rows = [
+      { action, ...by(account), object: email, websiteId, domain },
+      { action: undergone, email, actor: account.email, websiteId, domain },
+    ];
     await AuditEntry.bulkCreate(rows, { transaction });
   }
 }
@@ -238,8 +248,10 @@ with invited as (
   returning email, invited_by
 ),
 audit as (
-  insert into audit_log (action, email, domain)
-  select action, address, $5 from invited cross join lateral (values ('member_invited', invited_by), ('invited_to_website', email)) as each (action, address)
+  ${addActivity(
+    { action: 'action', email: 'address', domain: '$5::text', websiteId: '$1::uuid', actor: 'invited_by', object: 'email' },
+    `invited cross join lateral (values ('member_invited', invited_by), ('invited_to_website', email)) as each (action, address)`,
+  )}
 )
 select 1 from invited`;
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_UNPROVEN_WEBSITES } from '../../contract/limits.ts';
+import { addActivity } from '../db/activity-rows.ts';
 import { inTransaction, type Query } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
 import type { MailKind } from '../mail/mail.ts';
@@ -12,11 +13,14 @@ const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
 const COUNT = `select count(*)::int as count from websites
   where email = $1 and proven_at is null and not (registered_by_others and $2) and id is distinct from $3::uuid`;
 
+/** Returns a statement that adds a row of what was done to a website, which is in a CTE. */
+const added = (action: string) => addActivity({ action: `'${action}'`, email: 'email', domain: 'domain', websiteId: 'id' }, 'website');
+
 const REGISTER = `
 with website as (
-  insert into websites (id, domain, email, registered_by_others) values ($1, $2, $3, true) on conflict (domain) do nothing returning email, domain
+  insert into websites (id, domain, email, registered_by_others) values ($1, $2, $3, true) on conflict (domain) do nothing returning id, email, domain
 )
-insert into audit_log (action, email, domain) select 'website_registered', email, domain from website returning id`;
+${added('website_registered')} returning id`;
 
 // Websites are locked before claims, as in every other transaction, so that no two of them deadlock.
 const RELEASE = `
@@ -24,9 +28,9 @@ with website as (
   delete from websites where ctid = any(array(
     select ctid from websites where claimed_at is null and email is not null and created_at < now() - make_interval(days => $1)
     order by created_at limit $2 for update skip locked))
-  returning email, domain
+  returning id, email, domain
 ),
-audit as (insert into audit_log (action, email, domain) select 'website_released', email, domain from website),
+audit as (${added('website_released')}),
 ended_claims as (delete from domain_claims c using website where c.email = website.email and c.domain = website.domain)
 select count(*)::int from website`;
 
@@ -112,7 +116,7 @@ const END_OTHERS = 'delete from domain_claims where domain = $1 and email <> $2'
 /** Returns a statement that changes a website, writes its audit row and returns the website. */
 const audited = (change: string, action: string) =>
   `with website as (${change} returning *),
-   audit as (insert into audit_log (action, email, domain) select '${action}', email, domain from website)
+   audit as (${added(action)})
    select id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", registered_by_others as "registeredByOthers", icon, created_at as "createdAt" from website`;
 
 const REMOVE = audited('delete from websites where id = $1', 'website_lost');

@@ -7,7 +7,7 @@ import { LOCALHOST, normalDomain } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query, queryOf } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
@@ -111,7 +111,7 @@ export class Websites {
     const website = await this.#change(account, async (transaction) => {
       await checkUnprovenLimit(queryOf(sequelize, transaction), email, { onlyOwn: true });
       const added = await Website.create({ id: uuid(), domain, email, icon, claimedAt: time('now()') }, { transaction });
-      await this.#audit('website_added', added, transaction);
+      await this.#audit('website_added', account, added, transaction);
       return added;
     });
     return presentWebsite(database, account, website);
@@ -148,7 +148,7 @@ export class Websites {
       if (previous !== domain) changed.set({ domain, provenAt: null, registeredByOthers: false, domainSince: orm.time('now()') });
       if (!changed.changed()) return changed;
       await changed.save({ transaction });
-      await this.#audit('website_changed', { email, domain }, transaction);
+      await this.#audit('website_changed', account, changed, transaction);
       if (previous !== domain) await this.#endUse(changed, previous, transaction);
       return changed;
     });
@@ -162,7 +162,7 @@ export class Websites {
     await this.#change(account, async (transaction) => {
       const { website, linkedAddress } = await findOwned(orm, email, id, transaction);
       await website.destroy({ transaction });
-      await this.#audit('website_deleted', { email, domain: website.domain }, transaction);
+      await this.#audit('website_deleted', account, website, transaction);
       await this.#endClaim(website.domain, linkedAddress, transaction);
     });
     return { success: true };
@@ -179,7 +179,7 @@ export class Websites {
       const { website, linkedAddress } = await findManaged(orm, email, id, transaction);
       if (linkedAddress !== email || !canBeGivenBack(website)) throw new Fault('not_given_back');
       await website.destroy({ transaction });
-      await this.#audit('website_given_back', { email, domain: website.domain }, transaction);
+      await this.#audit('website_given_back', account, website, transaction);
       await this.#endClaim(website.domain, email, transaction);
     });
     return { success: true };
@@ -218,10 +218,9 @@ export class Websites {
     }
   }
 
-  /** @param by.email the account that made the change */
-  async #audit(action: string, { email, domain }: { email: string | null; domain: string }, transaction: Transaction): Promise<void> {
+  async #audit(action: string, account: Account, { id, domain }: Website, transaction: Transaction): Promise<void> {
     const { AuditEntry } = await this.#parts.database.orm();
-    await AuditEntry.create({ action, email, domain }, { transaction });
+    await AuditEntry.create({ action, ...by(account), websiteId: id, domain }, { transaction });
   }
 
   /** Ends the claim of an address that loses a domain: what it published proves nothing from now on. */

@@ -175,6 +175,35 @@ describe('the audit log', () => {
     expect((await developer.client.get(`/api/audit-logs?email=${bob.email}`)).json).toHaveLength(3);
   });
 
+  test('name what was changed, at which website or application, and from which device and network', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    await stage.query("update sessions set label = 'Firefox on Linux' where user_id = (select id from users where email = $1)", [email]);
+    const website = (await client.post('/api/websites', { domain: freshDomain() })).json;
+    const application = (await client.post('/api/clients', { name: 'Back office', redirectUris: ['https://office.example/cb'] })).json;
+    const { id, key } = (await client.post('/api/api-keys', { name: 'deploy', environment: 'live' })).json;
+    const byKey = await service.client().post('/api/websites', { domain: freshDomain() }, { Authorization: `Bearer ${key}` });
+    await client.delete(`/api/api-keys/${id}`);
+    const rows = await stage.query(
+      `select action, object, website_id as website, application_id as application, device, network from audit_log
+       where email = $1 and action not in ('sign_in_requested', 'signed_in', 'developer_signed_in') order by id`,
+      [email],
+    );
+    const none = {
+      object: null,
+      website: null,
+      application: null,
+      device: 'Firefox on Linux',
+      network: expect.stringMatching(/\/(?:24|48)$/),
+    };
+    expect(rows).toEqual([
+      { ...none, action: 'website_added', website: website.id },
+      { ...none, action: 'application_added', object: 'Back office', application: application.id },
+      { ...none, action: 'api_key_created', object: 'deploy' },
+      { ...none, action: 'website_added', website: byKey.json.id, device: 'API key deploy' },
+      { ...none, action: 'api_key_revoked', object: 'deploy' },
+    ]);
+  });
+
   test('can be filtered by action, website and day, and read in pages', async () => {
     const developer = await signInDeveloper(stage, service);
     const [domain, other] = [freshDomain(), freshDomain()];

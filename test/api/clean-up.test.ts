@@ -15,7 +15,6 @@ import {
   removeExpiredTokens,
   removeIdleKeys,
   removeOldClaims,
-  removeOldEvents,
   removeOldInvitations,
   removeOldProbes,
   removeOldRecipients,
@@ -78,18 +77,6 @@ test('tokens of the default partition are removed a day after their end', async 
     await ask(`insert into tokens_default (hash, email, expires_at) values ($1, 'a@b.example', $2)`, [randomBytes(32), at(end)]);
   expect(await run(removeExpiredTokens())).toBe(false);
   expect(await count('tokens')).toBe(2);
-});
-
-test('events of websites are removed after seven days, found by their numbers', async () => {
-  await ask(`insert into website_events (at, domain, kind)
-    select now() - interval '7 days' + n * interval '1 minute', 'a.example', 'wrong_code' from generate_series(-5001, 1000) n where n <> 0`);
-  const remove = removeOldEvents();
-  expect(await run(remove)).toBe(true);
-  expect(await count('website_events')).toBe(1_001);
-  expect(await run(remove)).toBe(false);
-  expect(await ask('select count(*)::integer as count, min(id)::integer as first from website_events')).toEqual([
-    { count: 1_000, first: 5_002 },
-  ]);
 });
 
 test('records of OpenID Connect are removed at their end', async () => {
@@ -209,7 +196,6 @@ describe('with planner statistics of a time when no row had ended', () => {
     'tokens_default',
     'sign_in_limits',
     'rate_limits',
-    'website_events',
     'sessions',
     'remembered_keys',
     'passkey_challenges',
@@ -280,15 +266,6 @@ describe('with planner statistics of a time when no row had ended', () => {
     ],
     ['tokens_default', removeExpiredTokens, { hash, email: "'a@b.example'", expires_at: time('3 days') }],
     ['oidc_records', removeExpiredRecords, { kind: "'AccessToken'", id: hash, payload: "'{}'::jsonb", expires_at: time('1 hour') }],
-    [
-      'website_events',
-      removeOldEvents,
-      {
-        at: "now() - case when ended then interval '8 days' else interval '0' end + n * interval '1 microsecond'",
-        domain: "''",
-        kind: "''",
-      },
-    ],
     ['sign_in_limits', removeEndedLimits, { key: 'n', hits: '1', resets_at: time('1 hour') }],
     ['rate_limits', removeEndedRateLimits, { key: 'n', points: '1', expire: `(extract(epoch from ${time('2 hours')}) * 1000)::bigint` }],
     ['sessions', removeEndedSessions, { hash, user_id: `'${user}'::uuid`, expires_at: time('1 hour') }],
@@ -320,9 +297,7 @@ describe('with planner statistics of a time when no row had ended', () => {
     expect(types).not.toContain('Nested Loop');
     expect(types).not.toContain('Seq Scan');
     // Each row is read twice: when it is selected and when it is deleted.
-    if (begin !== removeOldEvents) expect(rowsRead).toBe(2 * ENDED);
-    // The bisection reads one or two rows for each of its steps.
-    else expect(rowsRead).toBeLessThan(2 * ENDED + 2 * Math.log2(ROWS) + 10);
+    expect(rowsRead).toBe(2 * ENDED);
   });
 
   test.each<[string, number, Removal, Record<string, string>]>([

@@ -57,7 +57,10 @@ const addRow = (action: string, row: { domain?: string | null; clientId?: string
   const { domain = null, clientId = null, at = 'now()', method = /^(application_)?signed_in$/.test(action) ? 'l' : null } = row;
   const values = [action, domain, clientId, method];
   return stage.query(
-    `insert into audit_log (at, action, email, domain, client_id, method) values (${at}, $1, 'v@mail.example', $2, $3, $4)`,
+    `insert into audit_log (at, action, email, domain, client_id, method, website_id, application_id)
+     select ${at}, $1, 'v@mail.example', $2, $3, $4,
+       (select id from websites where domain = $2 or $3 ~ ('^https://([^/:]+\\.)?' || replace(domain, '.', '\\.') || '$')),
+       (select id from applications where client_id = $3)`,
     values,
   );
 };
@@ -225,10 +228,10 @@ describe('the statistics of a website', () => {
   test('use the lower of two middle times as the median', async () => {
     const site = await addWebsite(ann);
     const open = (seconds: number) =>
-      stage.query("insert into audit_log (action, email, domain, seconds, method) values ('signed_in', 'v@mail.example', $1, $2, 'l')", [
-        site.domain,
-        seconds,
-      ]);
+      stage.query(
+        "insert into audit_log (action, email, domain, website_id, seconds, method) select 'signed_in', 'v@mail.example', domain, id, $2, 'l' from websites where domain = $1",
+        [site.domain, seconds],
+      );
     for (const seconds of [600, 9]) await open(seconds);
     await rollUpNow();
     expect((await statsOf(ann, site.id)).medianSeconds).toBe(9);
@@ -392,10 +395,11 @@ describe('the roll-up', () => {
     const write = async (rows: number) => {
       for (let n = 0; n < rows; n++) {
         await jobs.query(
-          `insert into audit_log (action, email, domain)
-           select (array['signed_in', 'token_verified', 'sign_in_requested'])[1 + n % 3], 'v@mail.example', case when n % 7 = 0 then $2 else $1 end
+          `insert into audit_log (action, email, domain, website_id)
+           select (array['signed_in', 'token_verified', 'sign_in_requested'])[1 + n % 3], 'v@mail.example',
+             case when n % 7 = 0 then $2 else $1 end, case when n % 7 = 0 then $4::uuid else $3 end
            from generate_series(1, 300) n`,
-          [site.domain, going.domain],
+          [site.domain, going.domain, site.id, going.id],
         );
       }
     };
@@ -417,9 +421,10 @@ describe('the roll-up', () => {
     const [site, before, late] = [await addWebsite(ann), await today(), await jobs.connect()];
     try {
       await late.query('begin');
-      await late.query("insert into audit_log (action, email, domain, method) values ('signed_in', 'late@mail.example', $1, 'l')", [
-        site.domain,
-      ]);
+      await late.query(
+        "insert into audit_log (action, email, domain, website_id, method) select 'signed_in', 'late@mail.example', domain, id, 'l' from websites where domain = $1",
+        [site.domain],
+      );
       await addRow('signed_in', { domain: site.domain });
       // Each waits for the writer and times out, and none skips its row.
       expect(await Promise.all([rollUpNow(), rollUpNow()])).toEqual([false, false]);

@@ -81,8 +81,8 @@ async function timesOf(ask: () => Promise<unknown>): Promise<{ p50: number; p99:
 
 /** Returns an insert of the sign-ins `from` to `to` of all, from email to verified token, spread over the days up to now. */
 function fill(from: number, to: number, all: number): string {
-  return `insert into audit_log (at, action, email, domain, seconds, method)
+  return `insert into audit_log (at, action, email, domain, website_id, seconds, method)
     select now() - interval '${DAYS} days' * (1 - n::float8 / ${all}), (array['sign_in_requested', 'signed_in', 'token_verified'])[step],
-      'v-' || n || '@mail.example', 'site-' || n % ${SITES} || '.example', case when step = 2 then 5 + (300 * power(n / ${SITES} * 7 % 1000 / 1000.0, 4))::integer end, case when step = 2 then 'l'::"char" end
+      'v-' || n || '@mail.example', 'site-' || n % ${SITES} || '.example', (select id from websites where domain = 'site-' || n % ${SITES} || '.example'), case when step = 2 then 5 + (300 * power(n / ${SITES} * 7 % 1000 / 1000.0, 4))::integer end, case when step = 2 then 'l'::"char" end
     from generate_series(${from}, ${to - 1}) n, generate_series(1, ${ROWS_EACH}) step`;
 }

@@ -112,9 +112,9 @@ test('statistics are a funnel with rates, by method and per day, over 7, 30 or 9
 test('the log is live, is filtered by the URL, continues to earlier steps, and is saved as CSV', async () => {
   const { domain } = await addSite();
   await scene.stage.query(
-    `insert into audit_log (at, action, email, domain)
-     select now() - interval '2 minutes' + n * interval '1 s', 'sign_in_requested', case when n = 7 then '=cmd@mail.example' else n || '@mail.example' end, $1
-     from generate_series(1, 110) n`,
+    `insert into audit_log (at, action, email, website_id)
+     select now() - interval '2 minutes' + n * interval '1 s', 'sign_in_requested', case when n = 7 then '=cmd@mail.example' else n || '@mail.example' end, id
+     from websites, generate_series(1, 110) n where domain = $1`,
     [domain],
   );
   const page = await openPage(`/dashboard/websites/${domain}/log`);

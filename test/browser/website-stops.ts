@@ -9,20 +9,22 @@ export async function fillEvents(stage: Stage): Promise<void> {
     "update websites set created_at = now() - interval '2 days', domain_since = now() - interval '2 days' where domain = 'shop.example'",
   );
   await stage.query(`
-    insert into audit_log (at, action, email, domain, method)
-    select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', 'shop.example', method
-    from (values (9, 'sign_in_requested', null), (5, 'signed_in', 'l'::"char"), (4, 'token_verified', null)) as row (n, action, method)`);
+    insert into audit_log (at, action, email, website_id, method)
+    select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', id, method
+    from websites, (values (9, 'sign_in_requested', null), (5, 'signed_in', 'l'::"char"), (4, 'token_verified', null)) as row (n, action, method)
+    where domain = 'shop.example'`);
   await stage.query(`
-    insert into audit_log (at, action, email, domain, method)
+    insert into audit_log (at, action, email, website_id, method)
     select now() - n * interval '31 hours', case when n % 3 = 0 then 'quick_login' else 'signed_in' end,
-      (array['ada', 'jean.bartik', 'mary.kenneth.keller.with.a.long.name', 'radia'])[1 + n % 4] || '@mail.example', 'shop.example', 'l'
-    from generate_series(1, 12) n`);
+      (array['ada', 'jean.bartik', 'mary.kenneth.keller.with.a.long.name', 'radia'])[1 + n % 4] || '@mail.example', id, 'l'
+    from websites, generate_series(1, 12) n where domain = 'shop.example'`);
   await stage.query(`
-    insert into website_events (at, domain, kind, reason, email, count)
-    select now() - n * interval '20 seconds', 'shop.example', kind, reason, email, count
-    from (values (8, 'mail_accepted', null, 'grace.hopper@mail.example', 1), (7, 'wrong_browser', null, 'grace.hopper@mail.example', 1),
+    insert into sign_in_steps (at, website_id, action, result, email, count)
+    select now() - n * interval '20 seconds', id, action, result, row.email, count
+    from websites, (values (8, 'mail_accepted', null, 'grace.hopper@mail.example', 1), (7, 'wrong_browser', null, 'grace.hopper@mail.example', 1),
       (6, 'wrong_code', null, 'grace.hopper@mail.example', 1), (3, 'mail_refused', '550 5.1.1', 'nobody@mail.example', 1),
-      (2, 'token_refused', 'used', 'grace.hopper@mail.example', 1), (1, 'token_refused', 'unknown', null, 1234)) as row (n, kind, reason, email, count)`);
+      (2, 'token_refused', 'used', 'grace.hopper@mail.example', 1), (1, 'token_refused', 'unknown', null, 1234)) as row (n, action, result, email, count)
+    where domain = 'shop.example'`);
 }
 
 /** Inserts the sign-ins, API calls and probes of a month. */

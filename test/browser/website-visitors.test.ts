@@ -21,8 +21,9 @@ async function openVisitors({ visitors, proven = true }: { visitors: number; pro
     [domain, email, proven],
   );
   await scene.stage.query(
-    `insert into audit_log (at, action, email, domain, method) select now() - n * interval '1 hour', 'signed_in', 'v' || lpad(n::text, 3, '0') || '@mail.example', $1, 'l'
-     from generate_series(1, $2::int) n`,
+    `insert into audit_log (at, action, email, website_id, method)
+     select now() - n * interval '1 hour', 'signed_in', 'v' || lpad(n::text, 3, '0') || '@mail.example', id, 'l'
+     from websites, generate_series(1, $2::int) n where domain = $1`,
     [domain, visitors],
   );
   await countNow(scene.stage);

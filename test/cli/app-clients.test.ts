@@ -92,10 +92,11 @@ describe('apps refusals', () => {
     const { name, clientId } = await added();
     expect((await home.run(['apps', 'refusals', name])).stderr).toContain('No request');
     const description = 'requested scope is not allowed \u001b[31m';
-    await stage.query("insert into application_refusals (client_id, error, description) values ($1, 'invalid_scope', $2)", [
-      clientId,
-      description,
-    ]);
+    await stage.query(
+      `insert into sign_in_steps (application_id, action, result)
+       select id, 'client_refused', 'invalid_scope: ' || $2 from applications where client_id = $1`,
+      [clientId, description],
+    );
     const ran = await home.run(['apps', 'refusals', name]);
     expect(ran.stdout).toMatch(/invalid_scope[\s\S]*not allowed[\s\S]*allow the scope/);
     expect(ran.stdout).not.toContain('\u001b[31m');

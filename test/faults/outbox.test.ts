@@ -239,6 +239,7 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     mailbox.behave({ kind: 'close', at: 'end', by: 'reset', times: 1 });
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
+    await database.core.query("insert into websites (id, domain, email) values (gen_random_uuid(), 'shop.example', 'owner@example.com')");
     const mail = await addEmail(database, 'ann@example.com', { website: 'shop.example' });
     outbox.handOver(mail);
     await waitUntil('the email is to be tried again', 30_000, async () => {
@@ -246,8 +247,8 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
       return (await database.core.query(sql, [mail.id])).rowCount === 1;
     });
     await untilEmpty(outbox);
-    const { rows } = await database.core.query('select kind, reason from website_events');
-    expect(rows).toEqual([{ kind: 'mail_expired', reason: 'unconfirmed' }]);
+    const { rows } = await database.core.query('select action, result from sign_in_steps');
+    expect(rows).toEqual([{ action: 'mail_expired', result: 'unconfirmed' }]);
   });
 
   test('a sender that stops leaves its pending emails to others', async ({ onTestFinished: atEnd }) => {

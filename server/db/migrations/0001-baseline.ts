@@ -1,4 +1,5 @@
 const IN_8_DAYS = "date_trunc('day', now() at time zone 'UTC') + interval '8 days'";
+const IN_2_DAYS = "date_trunc('day', now() at time zone 'UTC') + interval '2 days'";
 const NEXT_MONTH = "date_trunc('month', now() at time zone 'UTC' + interval '7 days') + interval '1 month'";
 const asTime = (time: string) => `to_char(${time}, 'YYYY-MM-DD') || ' 00:00:00+00'`;
 /** The first UUID of version 7 of a time (RFC 9562 §5.7). */
@@ -343,17 +344,6 @@ create table applications (
 );
 create index applications_user on applications (user_id);
 
--- Authorization requests and token requests that were refused, for the owner of the client.
-create table application_refusals (
-  id bigint generated always as identity primary key,
-  at timestamptz not null default now(),
-  client_id text not null,
-  -- An error code of RFC 6749 §5.2, RFC 9126 or OpenID Connect, and its description.
-  error text not null,
-  description text not null
-);
-create index application_refusals_client on application_refusals (client_id, id);
-
 -- Everything that oidc-provider stores. Ids that give access are stored as SHA-256, and are left out of the payload.
 create table oidc_records (
   -- The name of the model: AuthorizationCode, RefreshToken, Grant, Session, Interaction, Client, …
@@ -393,26 +383,48 @@ create table oidc_keys (
 );
 `;
 
-const activity = `
-create table audit_log (
-  -- The sequence alone numbers the rows, across all partitions.
-  id bigint generated always as identity,
+/** The columns of a row of the activity log. Its website and application are found when it is written. */
+const activityColumns = `
   at timestamptz not null default now(),
   action text not null,
+  -- Whose row it is: who did something, or to whom it was done.
   email text,
+  -- The names that the website and the application had.
   domain text,
   client_id text,
+  website_id uuid,
+  application_id uuid,
+  -- Who did it, where that is not the person of the row.
+  actor text,
+  -- The name of what it was done to, such as an API key.
+  object text,
+  -- Why something was refused, or how it ended.
+  result text,
+  -- How a person signed in (contract/methods.ts); null: with an authorization code, which does not contain it.
+  method "char",
   -- Of an opening by link or code: from the request to the opening.
   seconds smallint,
-  -- How a person signed in (contract/methods.ts); null: with an authorization code, which does not contain it.
-  method "char"
+  -- The browser or program, such as 'Firefox on Linux', and the block of its network address.
+  device text,
+  network text,
+  -- More than 1: a sum of further rows of the same minute.
+  count integer not null default 1`;
+
+const activityIndexes = (table: string) => `
+create index ${table}_id on ${table} (id);
+create index ${table}_website on ${table} (website_id, id) where website_id is not null;
+create index ${table}_application on ${table} (application_id, id) where application_id is not null;`;
+
+const activity = `
+create table audit_log (
+  -- The sequence alone numbers the rows, across all partitions and those of sign_in_steps.
+  id bigint generated always as identity,${activityColumns}
 ) partition by range (at);
 ${partitions('audit_log', asTime(NEXT_MONTH), 'fillfactor = 100')}
-create index audit_log_id on audit_log (id);
--- The actions of accounts. Rows of sign-ins by email are not in these indexes, so that such a sign-in does not write to them.
+${activityIndexes('audit_log')}
+-- The actions of accounts. Rows of sign-ins by email are not in this index, so that such a sign-in does not write to it.
 create index audit_log_account on audit_log (email, id)
   where client_id is null and action not in ('sign_in_requested', 'signed_in', 'token_verified');
-create index audit_log_application on audit_log (client_id, id) where client_id is not null;
 
 create function refuse_change() returns trigger language plpgsql as $$
 begin
@@ -431,17 +443,15 @@ create table audit_export (
   locked_until timestamptz
 );
 
--- The steps of sign-ins that the audit log does not contain, for the owners of websites (docs/decisions/0015).
-create table website_events (
-  id bigint generated always as identity primary key,
-  at timestamptz not null default now(),
-  domain text not null,
-  kind text not null,
-  reason text,
-  email text,
-  -- More than 1: a sum of further events of the same minute.
-  count integer not null default 1
-);
+-- Refusals and the fate of emails, kept for days. Their number is limited when they are written (docs/decisions/0015).
+create table sign_in_steps (
+  id bigint not null default nextval('audit_log_id_seq'),${activityColumns}
+) partition by range (at);
+${partitions('sign_in_steps', asTime(IN_2_DAYS), 'fillfactor = 100')}
+${activityIndexes('sign_in_steps')}
+
+-- The rows of both tables, in the order of their numbers.
+create view activity_log as select * from audit_log union all select * from sign_in_steps;
 
 -- Totals of the audit log, kept by the job roll-up; day is a UTC day. Those of a website belong to its row, not to its domain: they go with
 -- it, and who gets the domain next begins at zero.
@@ -466,10 +476,10 @@ create table daily_sites (
   primary key (website, day)
 );
 create table daily_applications (
-  client_id text not null,
+  application uuid not null references applications on delete cascade,
   day date not null,
   logins bigint not null default 0,
-  primary key (client_id, day)
+  primary key (application, day)
 );
 -- How many were opened by a method so many seconds after the request, element by element. One row a day, so that a median reads few pages.
 create table daily_site_times (
