@@ -1,6 +1,7 @@
 import type { ErrorCode } from './errors.ts';
 import type { LanguageCode } from './languages.ts';
 import type { IdentityScope, ResourceScope } from './scopes.ts';
+import type { DestinationParameters } from './signin.ts';
 
 /**
  * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (docs/pages.ts), which
@@ -244,6 +245,8 @@ export type SignInSteps = {
   base: string;
   /** The query of the page and of its forms without `step`, with its `?`. */
   query: string;
+  /** What the calls of the page are sent with; null: the sign-in leads to the portal. */
+  destination: DestinationParameters | null;
   /** `signed_in`: offers the session of this browser instead of step 1. */
   step: 'address' | 'code' | 'signed_in';
   /** What the field of step 1 contains. */

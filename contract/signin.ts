@@ -199,6 +199,9 @@ export const SignInDestination = SignInConditions.extend({
   forward_url: url.optional(),
   interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
 });
+/** The parameters of a call that say where its sign-in leads. */
+export type DestinationParameters = z.input<typeof SignInDestination>;
+
 /** Without a destination: the latest attempt for the address, whatever it is for. */
 export const AttemptQuery = SignInDestination.extend({ email: Email });
 /** The status of this browser's latest attempt for an address. */

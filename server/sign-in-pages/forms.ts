@@ -12,6 +12,7 @@ import { inAscii, queryOf, queryTextOf, readBody } from '../http/reading.ts';
 import { forgetRefusal, refusalOf } from '../signin/request.ts';
 import {
   baseOf,
+  destinationOf,
   type PageQuery,
   type Posted,
   pageOfRefusal,
@@ -109,7 +110,7 @@ export class SignInForms {
     const { browser, fields, language, query, response, uid } = post;
     const verifiedUrl = form === 'address' ? await this.#signInVerified(post) : null;
     if (verifiedUrl !== null) return this.#redirectTo(post, verifiedUrl);
-    const { error } = await this.#parts.call('domainAuth', { email: fields.email, ...destinationOf(post), language }, browser);
+    const { error } = await this.#parts.call('domainAuth', { email: fields.email, ...destinationOf(uid, query), language }, browser);
     const step = form === 'address' ? 'address' : 'code';
     if (error) return this.#refuse(post, form, error, { step, email: textOf(fields.email) });
     this.#redirect(response, baseOf(uid) + pageQuery(query, language, 'code'));
@@ -117,9 +118,10 @@ export class SignInForms {
 
   /** Signs in with the token of the browser. Returns where the sign-in leads, or null when the form has none that verifies the address. */
   async #signInVerified(post: Post): Promise<string | null> {
-    const { email, [VERIFICATION_FIELD]: token } = post.fields;
+    const { fields, uid, query } = post;
+    const { email, [VERIFICATION_FIELD]: token } = fields;
     if (!token) return null;
-    const { output } = await this.#parts.call('verifiedEmailSignIn', { email, token, ...destinationOf(post) }, post.browser);
+    const { output } = await this.#parts.call('verifiedEmailSignIn', { email, token, ...destinationOf(uid, query) }, post.browser);
     return output?.redirectUrl ?? null;
   }
 
@@ -146,7 +148,7 @@ export class SignInForms {
     }
     const key = rememberedKeyOf(cookies, email);
     if (!key) return this.#show(post, { form: 'account', code: 'no_saved_login' }, posted, 400);
-    const { output, error } = await this.#parts.call('validateKey', { email, key, ...destinationOf(post) }, browser);
+    const { output, error } = await this.#parts.call('validateKey', { email, key, ...destinationOf(uid, query) }, browser);
     if (output) return this.#redirectTo(post, output.redirectUrl);
     if (error.fault.status === 401) forgetKey(cookies, email);
     return this.#refuse(post, 'account', error, posted);
@@ -259,14 +261,6 @@ function searchOf(request: IncomingMessage): string {
 }
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field.slice(0, 512) : '');
-
-/** Returns what the sign-in is for: the authorization request, or the forward_url of the page and its conditions; nothing for the portal. */
-function destinationOf({ uid, query }: Post): Record<string, string | string[]> {
-  if (uid) return { interaction: uid };
-  const { forward_url, max_age, require } = query;
-  if (forward_url === undefined) return {};
-  return { forward_url, ...(max_age !== undefined && { max_age }), ...(require !== undefined && { require }) };
-}
 
 /** Makes a call of the API for a form post, with the cookies of its browser. Never rejects. */
 type FormCall = <Name extends RouteName>(

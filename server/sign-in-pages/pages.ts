@@ -5,7 +5,7 @@ import { type LanguageCode, languageCodes, languageOf } from '../../contract/lan
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
 import { readEmail } from '../../contract/rules.ts';
-import type { Conditions } from '../../contract/signin.ts';
+import type { Conditions, DestinationParameters } from '../../contract/signin.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { DescribedError } from '../http/errors.ts';
@@ -159,6 +159,7 @@ export class StepsReader {
     return {
       base,
       query: pageQuery(query, language),
+      destination: destinationOf(wanted.to === 'application' ? wanted.interaction : undefined, query),
       step: atCode ? 'code' : session ? 'signed_in' : 'address',
       email: posted?.email ?? emailIn(hint) ?? shown?.email ?? '',
       attempt: shown,
@@ -196,6 +197,13 @@ export function pageQuery({ forward_url, max_age, require }: PageQuery, language
   query.set('language', language);
   if (step) query.set('step', step);
   return `?${query}`;
+}
+
+/** Returns what the calls of a page are sent with; null: the sign-in leads to the portal. The calls check the values of the query. */
+export function destinationOf(interaction: string | undefined, { forward_url, max_age, require }: PageQuery): DestinationParameters | null {
+  if (interaction !== undefined) return { interaction };
+  if (forward_url === undefined) return null;
+  return { forward_url, ...(max_age !== undefined && { max_age }), ...(require !== undefined && { require }) } as DestinationParameters;
 }
 
 function emailIn(hint: string | string[] | undefined): string | undefined {

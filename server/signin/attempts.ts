@@ -9,7 +9,7 @@ import type { Database } from '../db/database.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secrets.ts';
 import { endedBySibling, isKnown } from './attempt-conditions.ts';
-import { conditionsOf, type DestinationParameters, type Destinations } from './destination.ts';
+import { conditionsOf, type Destinations, type ParsedDestination } from './destination.ts';
 
 /**
  * What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect.
@@ -208,7 +208,7 @@ export class OwnAttempts {
     return rows[0] ?? null;
   }
 
-  #wantedBy({ interaction, forward_url, ...asked }: DestinationParameters): WantedDestination | null {
+  #wantedBy({ interaction, forward_url, ...asked }: ParsedDestination): WantedDestination | null {
     if (interaction !== undefined) return { to: 'application', interaction };
     if (forward_url === undefined) return null;
     return forward_url === this.#portalHome ? { to: 'portal' } : { to: 'website', url: forward_url, conditions: conditionsOf(asked) };

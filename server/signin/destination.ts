@@ -23,8 +23,8 @@ const REGISTERED = `select ${SHOWN_WEBSITE} from websites w where domain = $1`;
 const ADD_LOCALHOST = `
 insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
 
-/** The parameters of a call or of a page that say where a sign-in leads. */
-export type DestinationParameters = z.output<typeof SignInDestination>;
+/** The parameters of a call that say where its sign-in leads, once they are parsed. */
+export type ParsedDestination = z.output<typeof SignInDestination>;
 
 type Parts = {
   publicUrl: string;
@@ -50,7 +50,7 @@ export class Destinations {
    * Returns where the sign-in of a call leads; the portal when it names nothing.
    * @throws Fault bad_forward_url, interaction_ended
    */
-  async of({ interaction, forward_url, ...asked }: DestinationParameters): Promise<Destination> {
+  async of({ interaction, forward_url, ...asked }: ParsedDestination): Promise<Destination> {
     return interaction === undefined ? this.ofUrl(forward_url, conditionsOf(asked)) : this.#parts.waiting(interaction);
   }
 

@@ -16,7 +16,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import { emailRequests } from '../metrics/metrics.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { displayDomainOf } from '../websites/domains.ts';
-import { columnsOf, type DestinationParameters, type Destinations, NO_CONDITIONS, redirectHostOf } from './destination.ts';
+import { columnsOf, type Destinations, NO_CONDITIONS, type ParsedDestination, redirectHostOf } from './destination.ts';
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 
 const LIMIT_MESSAGES: Record<Limit, string> = {
@@ -188,7 +188,7 @@ const RefusalCookie = SignInDestination.extend({ email: Email, language: Languag
  * A request for an email that the limit of its mailbox refused. An emailed link that is opened in the same browser can prove that
  * the mailbox is the person's; then the limit does not apply to the browser any more.
  */
-export type Refusal = DestinationParameters & { email: string; language: LanguageCode };
+export type Refusal = ParsedDestination & { email: string; language: LanguageCode };
 
 /** Makes a request for an email. Its browser remembers for an hour that the limit of the mailbox refused it. */
 export async function rememberRefusal<Sent>(cookies: Cookies, refusal: Refusal, request: () => Promise<Sent>) {

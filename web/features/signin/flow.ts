@@ -2,12 +2,10 @@ import type { LanguageCode } from '../../../contract/languages.ts';
 import type { AttemptStatus, PasskeyCreationOptions, RequiredPasskey } from '../../../contract/pages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
+import type { DestinationParameters } from '../../../contract/signin.ts';
 import { api } from '../../lib/api.ts';
 import { deletePkce, type PkceBundle, readPkce, remember, storePkce } from '../../lib/storage.ts';
 import { paths, safePath } from '../../paths.ts';
-
-/** Where a sign-in leads: to a website's forward_url with what it asks of the sign-in, or to the application whose authorization request has this id. */
-export type Destination = { forward_url: string; max_age?: string; require?: 'passkey' } | { interaction: string };
 
 /** Where a sign-in by email goes on to, and the options with which a passkey may be created before; or the passkey that must be added. */
 export type Outcome = { url: string; passkey?: PasskeyCreationOptions } | { addPasskey: RequiredPasskey };
@@ -29,11 +27,11 @@ const statusFor = async (input: Input<'attempt'>, signal: AbortSignal) => (await
  * @param destination null: the portal
  * @param state of the attempt with PKCE that this browser has begun already
  */
-export function createFlow(destination: Destination | null, state: string | null): Flow {
+export function createFlow(destination: DestinationParameters | null, state: string | null): Flow {
   return destination === null ? portalFlow(state) : forwardFlow(destination);
 }
 
-function forwardFlow(destination: Destination): Flow {
+function forwardFlow(destination: DestinationParameters): Flow {
   return {
     statusOf: (email, signal) => statusFor({ email, ...destination }, signal),
     async requestMail(email, language, verifiable) {
@@ -43,7 +41,7 @@ function forwardFlow(destination: Destination): Flow {
       const response = await api.emailCode({ email, code });
       if ('redirectUrl' in response) return { url: response.redirectUrl, passkey: response.passkey };
       if ('addPasskey' in response) return response;
-      return { url: 'forward_url' in destination ? destination.forward_url : location.href };
+      return { url: destination.forward_url ?? location.href };
     },
   };
 }
@@ -106,7 +104,7 @@ export const signInAgain = (input: Input<'validateKey'>) => api.validateKey(inpu
  * Signs in with what the browser knows of the mail provider. Returns where the sign-in leads, or null when that does not verify the
  * address, for whatever reason: the email is the way then.
  */
-export async function signInVerified(email: string, token: string, destination: Destination | null): Promise<string | null> {
+export async function signInVerified(email: string, token: string, destination: DestinationParameters | null): Promise<string | null> {
   try {
     const { redirectUrl } = await api.verifiedEmailSignIn({ email, token, ...destination });
     return redirectUrl && destination === null ? safePath(redirectUrl, paths.developer) : redirectUrl;

@@ -3,6 +3,7 @@ import { PASSKEY_CHALLENGE_SECONDS, PASSKEY_LATER_SECONDS } from '../../../contr
 import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
 import { passkeyCookies } from '../../../contract/remembered.ts';
 import type { Input } from '../../../contract/routes.ts';
+import type { DestinationParameters } from '../../../contract/signin.ts';
 import { api } from '../../lib/api.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
 import { writeCookie } from '../../lib/storage.ts';
@@ -13,7 +14,6 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
-import type { Destination } from './flow.ts';
 import { useBoot } from './steps.ts';
 
 /** A challenge is replaced a minute before it expires. */
@@ -33,7 +33,7 @@ async function noteAuthenticator(webAuthn: typeof PublicKeyCredential) {
 }
 
 /** What a sign-in with a passkey is for: as a sign-in with a remembered account, or the login of a program. */
-export type PasskeyDestination = Destination | { attempt: string } | null;
+export type PasskeyDestination = DestinationParameters | { attempt: string } | null;
 
 /**
  * Signs in with a passkey that the person chooses in the list of the browser for the address field, which needs no request.

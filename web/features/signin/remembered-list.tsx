@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import type { DestinationParameters } from '../../../contract/signin.ts';
 import { timeAgo } from '../../lib/dates.ts';
 import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage.ts';
 import { failureText, isApiError, useTranslator } from '../../lib/texts.ts';
@@ -6,7 +7,7 @@ import { paths, safePath } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
 import { CrossIcon, Initial } from '../../ui/icons.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
-import { type Destination, signInAgain } from './flow.ts';
+import { signInAgain } from './flow.ts';
 import { formAction, useSteps } from './steps.ts';
 
 /** The remembered accounts. Only a click signs one in, never a page load. */
@@ -18,7 +19,7 @@ export function RememberedList({
   onChange,
   onNeedsMail,
 }: {
-  destination: Destination | null;
+  destination: DestinationParameters | null;
   portal: boolean;
   /** The accounts that sign in with a click; the others only fill in their address. Unset: all. */
   oneClick?: readonly string[];

@@ -10,29 +10,17 @@ import { AddressForm } from './address-form.tsx';
 import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
 import type { Proof } from './email-verification.tsx';
 import { Unsupported } from './final-pages.tsx';
-import { createFlow, type Destination, type Outcome, signInVerified } from './flow.ts';
+import { createFlow, type Outcome, signInVerified } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
 import { AddPasskey, type Offer, PasskeyNeeds, PasskeyOffer, usePasskey } from './passkey.tsx';
 import { RememberedList } from './remembered-list.tsx';
-import {
-  beginAttempt,
-  formAction,
-  stepUrl,
-  typedBefore,
-  useBoot,
-  useFormErrors,
-  useRememberedAccounts,
-  useStep,
-  useSteps,
-} from './steps.ts';
+import { beginAttempt, formAction, stepUrl, typedBefore, useFormErrors, useRememberedAccounts, useStep, useSteps } from './steps.ts';
 
 /** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */
 export function SignInPage({ target, wanted }: { target: SignInBoot['target']; wanted?: Wanted }) {
   const { language } = useTranslator();
-  const { search } = useBoot();
   const steps = useSteps();
-  const [destination] = useState(() => destinationOf(target, search));
-  const [flow] = useState(() => createFlow(destination, steps.attempt?.state ?? null));
+  const [flow] = useState(() => createFlow(steps.destination, steps.attempt?.state ?? null));
   const [attempt, setAttempt] = useState(steps.attempt);
   const [email, setEmail] = useState(() => typedBefore('email') ?? steps.email);
   const [step, go] = useStep(attempt !== null);
@@ -73,17 +61,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
         onSignedIn={showOutcome}
       />
     );
-  return <AddressStep target={target} destination={destination} firstEmail={email} attempt={attempt} wanted={wanted} onSend={begin} />;
-}
-
-/** Returns where the sign-in of this page leads; null: to the portal. */
-function destinationOf(target: SignInBoot['target'], search: string): Destination | null {
-  if (target.kind === 'application') return { interaction: target.interaction };
-  const query = new URLSearchParams(search);
-  const forward_url = query.get('forward_url');
-  if (!forward_url) return null;
-  const max_age = query.get('max_age');
-  return { forward_url, ...(max_age !== null && { max_age }), ...(query.get('require') === 'passkey' && { require: 'passkey' }) };
+  return <AddressStep target={target} firstEmail={email} attempt={attempt} wanted={wanted} onSend={begin} />;
 }
 
 /** The portal's page in a browser with a session: continues with it, or signs in as somebody else. */
@@ -116,14 +94,12 @@ type Wanted = Extract<AuthorizationStep, { step: 'sign_in' }>;
 /** Step 1: a remembered account, or an email address. */
 function AddressStep({
   target,
-  destination,
   firstEmail,
   attempt,
   wanted,
   onSend,
 }: {
   target: SignInBoot['target'];
-  destination: Destination | null;
   firstEmail: string;
   /** The newest attempt of this browser for the target. */
   attempt: OwnAttempt | null;
@@ -140,7 +116,7 @@ function AddressStep({
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(firstEmail);
   const [accounts, readAccounts] = useRememberedAccounts();
-  const { passkeyOnly = false, oneClick } = steps;
+  const { destination, passkeyOnly = false, oneClick } = steps;
   const passkey = usePasskey(destination, passkeyOnly ? 'always' : 'known');
   const ownTexts = { rate_limited: crowdedTexts[passkey.offer ? 1 : 0][accounts.length > 0 ? 1 : 0] };
   const errors = useFormErrors('address', fallback, ownTexts);

@@ -53,7 +53,7 @@ export function useSteps(): SignInSteps {
   const { steps } = useBoot();
   const { language } = useTranslator();
   if (!steps) {
-    const none = { email: '', attempt: null, attemptMissing: false, signedInAs: null };
+    const none = { destination: null, email: '', attempt: null, attemptMissing: false, signedInAs: null };
     return { base: paths.signIn, query: `?language=${language}`, step: 'address', ...none };
   }
   const query = new URLSearchParams(steps.query);
