@@ -18,7 +18,7 @@ export type Completion = {
   /** How the person signed in; null where the proof does not say it. */
   method: string;
   /** The audit row. `action`: by default that of a sign-in to a website or the portal, and with a clientId to an application. `seconds`: from the request to the opening. */
-  audit: Partial<Expressions<'action' | 'domain' | 'clientId' | 'seconds'>>;
+  audit: Partial<Expressions<'action' | 'domain' | 'clientId' | 'seconds' | 'device' | 'network'>>;
   /**
    * The token of a sign-in to a website, to an authorization request or to the portal. None is issued where the hash is null. `hardware`:
    * whether the passkey is bound to one device.
@@ -37,8 +37,7 @@ export type Completion = {
 export function completeSignIns(proof: string, { method, audit, token, session, remembered }: Completion): string {
   const { clientId } = audit;
   const byDefault = clientId ? `case when ${clientId} is null then 'signed_in' else 'application_signed_in' end` : "'signed_in'";
-  const { label: device } = { ...session, ...remembered };
-  const row = { action: byDefault, email: 'email', method, ...(device && { device }), ...audit };
+  const row = { action: byDefault, email: 'email', method, ...audit };
   const ctes = [
     token && issueTokens(proof, method, token),
     session && openSessions(proof, session),

@@ -31,11 +31,11 @@ type ConfirmedLink = { confirmed: boolean; clientId: string; redirectUri: string
 const OPEN_ATTEMPT = `consumed_at is null and expires_at > now() and secret_tries < ${MAX_CODE_TRIES}
     and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}`;
 
-// RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired. $1…$7: what the
+// RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired. $1…$8: what the
 // session is issued with (portal.ts).
 const EXCHANGE = `
   update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
-  where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11
+  where id = $9 and kind = 'app' and client_id = $10 and redirect_uri = coalesce($11, redirect_uri) and challenge = $12
     and ${OPEN_ATTEMPT}
   returning email, coalesce(mailbox, email) as mailbox, now() as proven_at, null::"char" as method`;
 

@@ -6,6 +6,7 @@ import type { Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
 import { inTransaction } from '../db/database.ts';
+import { blockOfNetwork } from '../http/reading.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { BEGIN_SESSION_CHANGE, notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest } from '../secrets.ts';
@@ -18,7 +19,7 @@ type Grant = {
   name: string;
   /**
    * Returns one row with `email`, `mailbox` (null where the sign-in has ended its counter of wrong codes), `proven_at` and `method` (null for
-   * an authorization code, which does not contain it), or none. Its parameters begin at $8.
+   * an authorization code, which does not contain it), or none. Its parameters begin at $9.
    */
   person: string;
   values: unknown[];
@@ -26,13 +27,14 @@ type Grant = {
 
 /**
  * Opens a session for the person of a grant. The other sessions of the browser end, and the person's websites count as claimed. $1 account,
- * $2 session, $3 device, $4 selector, $5 verifier, $6 label, $7 the session that the browser had until now.
+ * $2 session, $3 device, $4 selector, $5 verifier, $6 label, $7 the session that the browser had until now, $8 the block of its
+ * network address.
  */
 const openFor = (person: string) => `
 with person as (${person}),
 ${completeSignIns('person', {
   method: 'method',
-  audit: { action: "'developer_signed_in'" },
+  audit: { action: "'developer_signed_in'", device: '$6::text', network: '$8::text' },
   session: { userId: '$1::uuid', hash: '$2::bytea', device: '$3::bytea', label: '$6::text', seconds: SESSION_SECONDS },
   remembered: { device: '$3::bytea', label: '$6::text', selector: '$4::bytea', verifier: '$5::bytea', provenAt: 'proven_at' },
 })},
@@ -47,7 +49,7 @@ select email from person`;
 
 const PORTAL_TOKEN = `
   update tokens set used_at = now()
-  where hash = $8 and domain is null and interaction is null and used_at is null and expires_at > now() and ($10 or browser = $9)
+  where hash = $9 and domain is null and interaction is null and used_at is null and expires_at > now() and ($11 or browser = $10)
     and ${notBeingSignedOut('email')}
   returning email, null::text as mailbox, coalesce(proven_at, expires_at - interval '${TOKEN_SECONDS} seconds') as proven_at, method`;
 
@@ -73,7 +75,7 @@ export class PortalSessions {
     const { token, key, stored } = await issueIn(browser, secrets);
     const { tokenHash, device, selector, verifier, label } = stored;
     const replaced = browser.session === undefined ? null : digest(browser.session);
-    const issued = [uuid(), tokenHash, device, selector, verifier, label, replaced];
+    const issued = [uuid(), tokenHash, device, selector, verifier, label, replaced, blockOfNetwork(browser.clientAddress)];
     const [opened] = await inTransaction(this.#core, async (query) => {
       await query('signin-lock-device', BEGIN_SESSION_CHANGE, [device]);
       return query<{ email: string }>(name, openFor(person), [...issued, ...values]);

@@ -33,7 +33,7 @@ const PRIVACY: Clause[] = [
   {
     title: 'What we store',
     paragraphs: [
-      'Of visitors: the email address, the website that is signed in to, and the times of requests and sign-ins. Of developers also the registered domains and an optional name.',
+      'Of visitors: the email address, the website that is signed in to, and the times of requests and sign-ins. Of developers also the registered domains and an optional name, and with what they do here the browser and the part of the network address that its neighbors share.',
       'Links, codes, tokens and keys are stored only as one-way hashes. We store no passwords, because there are none.',
       'Network addresses are used to limit how often something can be asked for.',
     ],
