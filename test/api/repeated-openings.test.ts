@@ -110,7 +110,7 @@ describe('the code of an email that is sent twice', () => {
     await client.post('/api/auth/email-code', { email, code: mail.code });
     await requestEmail(client, email, `https://blog.${shop}/`);
     expect((await client.post('/api/auth/email-code', { email, code: mail.code })).json.redirectUrl).toContain('token=');
-    expect(await stage.query("select 1 from website_events where kind = 'wrong_code' and email = $1", [email])).toEqual([]);
+    expect(await stage.query("select 1 from sign_in_steps where action = 'wrong_code' and email = $1", [email])).toEqual([]);
   });
 
   test('by a form leads to the same page', async () => {

@@ -106,6 +106,14 @@ describe('the visitors of a website', () => {
     );
   });
 
+  test('are those since the website got its domain or its owner', async () => {
+    const site = await addSite();
+    await stage.query("update websites set domain_since = now() - interval '2 days' where id = $1", [site.id]);
+    await addVisit(site, 'former@mail.example', { daysAgo: 3 });
+    await addVisit(site, 'present@mail.example', { daysAgo: 1 });
+    expect(emailsOf(await list(site))).toEqual(['present@mail.example']);
+  });
+
   test('include those of before an upgrade, which the job adds in batches', async () => {
     const site = await addSite();
     await stage.query('delete from website_visitors');

@@ -223,18 +223,18 @@ export const mutations: Mutation[] = [
   ]),
   ...rowsOf('server/signin/oauth.ts', [
     [
-      'and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11\n',
-      'and client_id = $9 and redirect_uri = coalesce($10, redirect_uri)\n',
+      'and client_id = $10 and redirect_uri = coalesce($11, redirect_uri) and challenge = $12\n',
+      'and client_id = $10 and redirect_uri = coalesce($11, redirect_uri)\n',
       'test/api/developer.test.ts',
     ],
     [
-      'and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11\n',
-      'and redirect_uri = coalesce($10, redirect_uri) and challenge = $11\n',
+      'and client_id = $10 and redirect_uri = coalesce($11, redirect_uri) and challenge = $12\n',
+      'and redirect_uri = coalesce($11, redirect_uri) and challenge = $12\n',
       'test/api/developer.test.ts test/api/applications.test.ts',
     ],
     [
-      'and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11\n',
-      'and client_id = $9 and challenge = $11\n',
+      'and client_id = $10 and redirect_uri = coalesce($11, redirect_uri) and challenge = $12\n',
+      'and client_id = $10 and challenge = $12\n',
       'test/api/developer.test.ts test/api/applications.test.ts',
     ],
     [
@@ -270,7 +270,7 @@ export const mutations: Mutation[] = [
       'test/api/accounts.test.ts test/api/sessions.test.ts test/api/developer.test.ts',
     ],
     ['update websites w set claimed_at = now()', 'update websites w set claimed_at = null', 'test/api/limits.test.ts'],
-    ['and ($10 or browser = $9)\n', '\n', 'test/api/accounts.test.ts test/api/sessions.test.ts'],
+    ['and ($11 or browser = $10)\n', '\n', 'test/api/accounts.test.ts test/api/sessions.test.ts'],
   ]),
   ...rowsOf('server/signin/complete.ts', [
     ["case when ${clientId} is null then 'signed_in' else 'application_signed_in' end", "'signed_in'", 'test/api/passkeys.test.ts'],
@@ -449,5 +449,38 @@ export const mutations: Mutation[] = [
     ['signInNeeded: 4', 'signInNeeded: 1', 'test/cli/sweep.test.ts'],
     ['unreachable: 8', 'unreachable: 1', 'test/cli/sweep.test.ts'],
     ['usage: 3', 'usage: 1', 'test/cli/sweep.test.ts'],
+  ]),
+  ...rowsOf('server/db/activity-rows.ts', [
+    ['order by n limit 1)', 'order by n desc limit 1)', 'test/statements/activity.test.ts'],
+    ["'^https://([^/:]+)$'", "'https://([^/:]+)'", 'test/statements/activity.test.ts'],
+    ['found where website_id is not null or application_id is not null', 'found', 'test/statements/activity.test.ts'],
+  ]),
+  ...rowsOf('server/events/store.ts', [
+    ['at >= since as visible', 'true as visible', 'test/api/website-events.test.ts'],
+    [' and ${IS_EVENT}\n  order by id limit $6', '\n  order by id limit $6', 'test/api/website-events.test.ts'],
+    [
+      'from websites w where ${IS_OWN} and id = any($3::uuid[])',
+      'from websites w where id = any($3::uuid[])',
+      'test/api/website-events.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/events/log.ts', [
+    ["where id = $2::uuid and ${managedBy('w', '$1')}`", 'where id = $2::uuid and $1::text is not null`', 'test/api/website-log.test.ts'],
+    ['const oldest = Math.max(since.getTime(), ', 'const oldest = Math.max(', 'test/api/website-log.test.ts'],
+    ['if (rows.length < MAX_ROWS && readRows < limit) return', 'if (rows.length < MAX_ROWS) return', 'test/api/website-log.test.ts'],
+  ]),
+  ...rowsOf('server/stats/store.ts', [
+    [
+      'from event join registered on registered.id = website_id and at >= since',
+      'from event join registered on registered.id = website_id',
+      'test/api/stats.test.ts',
+    ],
+  ]),
+  ...rowsOf('server/visitors/visits.ts', [
+    ['on registered.id = visit.website_id and at >= since', 'on registered.id = visit.website_id', 'test/api/visitors.test.ts'],
+  ]),
+  ...rowsOf('server/admin/operator-store.ts', [
+    ["const REPLACED = ['email', 'actor', 'object']", "const REPLACED = ['email']", 'test/api/erasure.test.ts'],
+    ["'update sign_in_steps s set email = erased from", "'update sign_in_steps s set email = s.email from", 'test/api/erasure.test.ts'],
   ]),
 ];
