@@ -50,7 +50,7 @@ export class SignInCodes {
     if (match.kind === 'app') return { code: secrets.link('app', match.id) };
     const signedIn = match.opened
       ? await opener.openAgain(match, browser, email)
-      : await opener.open(match, browser, { browser: match.browser, email: null, byCode: true });
+      : await opener.open(match, browser, { browser: match.browser, email: null, method: 'code' });
     if (!signedIn) throw new Fault('bad_code', { field: 'code' });
     return signedIn;
   }

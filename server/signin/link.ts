@@ -60,7 +60,7 @@ export class SignInLinks {
   async open(link: string, browser: Browser): Promise<SignedIn | AddressProven | null> {
     const attempt = this.#parts.secrets.readLink(link);
     if (!attempt) return null;
-    return this.#parts.opener.open(attempt, browser, { browser: digest(browser.attempt), email: null });
+    return this.#parts.opener.open(attempt, browser, { browser: digest(browser.attempt), email: null, method: 'link' });
   }
 
   /** Opens a link in any browser, after its address was given. @throws Fault bad_link */
@@ -72,7 +72,9 @@ export class SignInLinks {
     const { core, opener, events } = this.#parts;
     const counted = await core.query<Tried>({ name: 'signin-address-try', text: COUNT_ADDRESS_TRY, values: [attempt.id] });
     const [tried] = counted.rows;
-    const signedIn = await (tried ? opener.open(attempt, browser, { browser: null, email }) : opener.openAgain(attempt, browser, email));
+    const signedIn = await (tried
+      ? opener.open(attempt, browser, { browser: null, email, method: 'link' })
+      : opener.openAgain(attempt, browser, email));
     if (signedIn) return signedIn;
     if (tried?.domain && tried.email !== email) await events.record({ domain: tried.domain, kind: 'wrong_address', email: tried.email });
     throw new Fault('bad_link');

@@ -1,10 +1,10 @@
 import { ATTEMPT_SECONDS, REPEAT_SECONDS } from '../../contract/limits.ts';
+import { type EmailMethod, METHODS } from '../../contract/methods.ts';
 import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
 import type { Destination } from '../../contract/signin.ts';
 import type { Browser } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
-import { methodCode } from '../db/sign-in-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { digest } from '../secrets.ts';
 import { endedBySibling, hasIdOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
@@ -31,8 +31,8 @@ export type PasskeyOffers = {
   require(cookies: Cookies, proven: AddressProven, device: string): Promise<RequiredPasskey>;
 };
 
-/** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. `byCode`: not by the link. */
-type OpenedBy = { browser: Buffer | null; email: string | null; byCode?: boolean };
+/** Who may open an attempt, and by what in its email: the browser that began it (its hash), or any browser that gives the address. */
+type OpenedBy = { browser: Buffer | null; email: string | null; method: EmailMethod };
 
 /** The opening of an attempt by its link or code. */
 type Opening = OpenedBy & {
@@ -64,8 +64,8 @@ const BATCH_DELAY_MS = 4;
  */
 const OPEN = `
 with given as materialized (
-  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[], $9::boolean[])
-  with ordinality as g (id, browser, email, token, device, selector, verifier, label, by_code, n)
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[], $9::text[])
+  with ordinality as g (id, browser, email, token, device, selector, verifier, label, method, n)
 ),
 consumed as (
   update sign_in_attempts a set consumed_at = now()
@@ -76,11 +76,11 @@ consumed as (
     and not ${endedBySibling('a', '$10')}
     and ${stillAwaited('a')}
   returning g.n, a.id, a.kind, a.email, coalesce(a.mailbox, a.email) as mailbox, a.domain, a.client_id, a.audience, a.destination, a.browser, a.expires_at, a.language, ${needsPasskey('a.destination')} as passkey_first,
-    g.token, g.device, g.selector, g.verifier, g.label, g.by_code,
+    g.token, g.device, g.selector, g.verifier, g.label, g.method::"char" as method,
     case when a.kind not in ('registration', 'invitation') then greatest(0, floor($10 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
 ${completeSignIns('consumed', {
-  method: `case when by_code then ${methodCode('code')} else ${methodCode('link')} end`,
+  method: 'method',
   audit: {
     action: "case when passkey_first then 'address_proven' when kind = 'oidc' then 'application_signed_in' else 'signed_in' end",
     domain: 'domain',
@@ -181,7 +181,7 @@ async function openAll(core: Database['core'], openings: Opening[]): Promise<(Op
       openings.map(({ selector }) => selector),
       openings.map(({ verifier }) => verifier),
       openings.map(({ label }) => label),
-      openings.map(({ byCode = false }) => byCode),
+      openings.map(({ method }) => METHODS[method].code),
       ATTEMPT_SECONDS,
       openings[0].id,
       openings[openings.length - 1].id,

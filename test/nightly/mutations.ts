@@ -66,11 +66,7 @@ export const mutations: Mutation[] = [
       'test/api/repeated-openings.test.ts',
     ],
     ['return same && opened.isRecent && opened', 'return same && opened', 'test/api/repeated-openings.test.ts'],
-    [
-      "case when by_code then ${methodCode('code')} else",
-      "case when false then ${methodCode('code')} else",
-      'test/api/sign-in-methods.test.ts',
-    ],
+    ['openings.map(({ method }) => METHODS[method].code)', "openings.map(() => 'l')", 'test/api/sign-in-methods.test.ts'],
   ]),
   ...rowsOf('server/signin/link.ts', [
     [
@@ -118,8 +114,8 @@ export const mutations: Mutation[] = [
       'test/api/visitor.test.ts',
     ],
     [
-      '{ browser: match.browser, email: null, byCode: true }',
-      '{ browser: match.browser, email: null }',
+      "{ browser: match.browser, email: null, method: 'code' }",
+      "{ browser: match.browser, email: null, method: 'link' }",
       'test/api/sign-in-methods.test.ts',
     ],
   ]),

@@ -38,7 +38,7 @@ async function attempt(changes: Row = {}, website: Row = {}) {
   return {
     ...row,
     visitor: browser,
-    open: (by = row.browser) => opener.open({ kind: 'site', id: row.id }, browser, { browser: by, email: null }),
+    open: (by = row.browser) => opener.open({ kind: 'site', id: row.id }, browser, { browser: by, email: null, method: 'link' }),
   };
 }
 

@@ -51,7 +51,7 @@ test.for(JOINS)('a code and a link are accepted once the row of their attempt is
     const accepted: Promise<unknown> =
       way === 'code'
         ? tries.judge({ candidates, match: id, mailbox: email, network: `network of ${id}`, device: freshBytes() })
-        : opener.open({ kind: 'site', id }, visitor, { browser, email: null });
+        : opener.open({ kind: 'site', id }, visitor, { browser, email: null, method: 'link' });
     await waitUntil('the statement waits for the row', 30_000, async () => {
       const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
       return (await query(url, sql)).length > 0;
