@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.ts';
 import type { LanguageCode } from './languages.ts';
 import type { IdentityScope, ResourceScope } from './scopes.ts';
-import type { DestinationParameters } from './signin.ts';
+import type { AttemptStatus, DestinationParameters } from './signin.ts';
 
 /**
  * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (docs/pages.ts), which
@@ -200,14 +200,6 @@ export type AuthorizationStep =
    */
   | { step: 'sign_out'; form: BootForm }
   | { step: 'signed_out' };
-
-/**
- * Statuses of an attempt for the browser that began it. `opened`: by its link in this browser; `opened_elsewhere`: in another one;
- * `code_spent`: its code was entered wrongly too often, its link still works.
- */
-export const attemptStatuses = ['waiting', 'opened', 'opened_elsewhere', 'code_spent', 'mail_failed', 'expired'] as const;
-
-export type AttemptStatus = (typeof attemptStatuses)[number];
 
 /** An attempt of the browser that receives it. */
 export type OwnAttempt = {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { languageCodes } from './languages.ts';
 import { MAX_SIGN_IN_AGE_SECONDS } from './limits.ts';
 import { methodNames } from './methods.ts';
-import { attemptStatuses } from './pages.ts';
 import { codeFault, EMAIL_MESSAGES, emailFaultOf, readCode, readEmail } from './rules.ts';
 
 export const Language = z.object({ code: z.enum(languageCodes), name: z.string(), flagEmoji: z.string() });
@@ -201,6 +200,14 @@ export const SignInDestination = SignInConditions.extend({
 });
 /** The parameters of a call that say where its sign-in leads. */
 export type DestinationParameters = z.input<typeof SignInDestination>;
+
+/**
+ * Statuses of an attempt for the browser that began it. `opened`: by its link in this browser; `opened_elsewhere`: in another one;
+ * `code_spent`: its code was entered wrongly too often, its link still works.
+ */
+export const attemptStatuses = ['waiting', 'opened', 'opened_elsewhere', 'code_spent', 'mail_failed', 'expired'] as const;
+
+export type AttemptStatus = (typeof attemptStatuses)[number];
 
 /** Without a destination: the latest attempt for the address, whatever it is for. */
 export const AttemptQuery = SignInDestination.extend({ email: Email });

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
 import type { Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
-import type { LanguageCode } from '../../contract/languages.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { AuthorizationStep, SignInPage, SignInSteps } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
@@ -14,7 +13,7 @@ import { methodOf } from '../db/sign-in-rows.ts';
 import { queryOf } from '../http/reading.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import type { WantedDestination } from '../signin/attempts.ts';
+import type { StepsPage } from '../sign-in-pages/pages.ts';
 import { interactionResults } from './adapter.ts';
 import { type Authentication, acrOf, amrOf, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { clientKindOf } from './clients.ts';
@@ -26,7 +25,7 @@ import type { RecordsStore } from './store.ts';
 
 type Query = ReturnType<typeof queryOf>;
 
-type Parts = {
+export type InteractionsParts = {
   publicUrl: string;
   secure: boolean;
   core: Database['core'];
@@ -35,31 +34,18 @@ type Parts = {
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Returns the value of the attempt cookie. */
   attemptOf(request: IncomingMessage): string | undefined;
-  readSteps: ReadSteps;
+  /** Returns which step of the sign-in the page of an authorization request shows. */
+  readSteps(request: IncomingMessage, page: StepsPage): Promise<SignInSteps>;
 };
 
 /** What a form of the page posted, when the response shows the page again. */
 type Posted = { step: 'address' | 'code'; email: string };
 
-/** Returns which step of the sign-in the page of an authorization request shows. */
-export type ReadSteps = (
-  request: IncomingMessage,
-  page: {
-    base: string;
-    query: Query;
-    language: LanguageCode;
-    wanted: WantedDestination;
-    conditions: Conditions;
-    hint: string | undefined;
-    posted: Posted | undefined;
-  },
-) => Promise<SignInSteps>;
-
 /** The steps of an authorization request in which a person takes part: sign-in, choice of account and consent. */
 export class Interactions {
-  readonly #parts: Parts;
+  readonly #parts: InteractionsParts;
 
-  constructor(parts: Parts) {
+  constructor(parts: InteractionsParts) {
     this.#parts = parts;
   }
 
@@ -68,14 +54,7 @@ export class Interactions {
     const found = await this.#parts.store.find('Interaction', uid);
     const { params, prompt } = (found?.payload ?? {}) as Partial<Pick<Interaction, 'params' | 'prompt'>>;
     if (!params || !prompt || prompt.name === 'consent') throw new Fault('interaction_ended');
-    return {
-      to: 'application',
-      url: this.#parts.publicUrl + interactionPath(uid),
-      interaction: uid,
-      client: String(params.client_id),
-      redirectUri: this.#redirectUriOf(params),
-      conditions: this.#conditionsOf({ params, prompt }),
-    };
+    return this.#destinationOf({ uid, params, prompt });
   }
 
   /**
@@ -185,6 +164,17 @@ export class Interactions {
     return true;
   }
 
+  #destinationOf({ uid, params, prompt }: Pick<Interaction, 'uid' | 'params' | 'prompt'>): Extract<Destination, { to: 'application' }> {
+    return {
+      to: 'application',
+      url: this.#parts.publicUrl + interactionPath(uid),
+      interaction: uid,
+      client: String(params.client_id),
+      redirectUri: this.#redirectUriOf(params),
+      conditions: this.#conditionsOf({ params, prompt }),
+    };
+  }
+
   /** Returns what an application asks of the authentication (OpenID Connect Core §3.1.2.1: prompt=login, max_age, acr_values). */
   #conditionsOf({ params, prompt }: Pick<Interaction, 'params' | 'prompt'>): Conditions {
     const passkey = asksForPasskey(params.acr_values, this.#parts.publicUrl);
@@ -210,9 +200,7 @@ export class Interactions {
       email: hint ?? null,
       chooseAccount: prompt.name === 'select_account',
     };
-    const wanted = { to: 'application', interaction: uid } as const;
-    const conditions = this.#conditionsOf(interaction);
-    const page = { base: interactionPath(uid), query: queryOf(request), language, wanted, conditions, hint, posted };
+    const page = { destination: this.#destinationOf(interaction), query: queryOf(request), language, hint, posted };
     return { language, target, authorization, steps: await this.#parts.readSteps(request, page) };
   }
 }

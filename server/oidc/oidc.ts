@@ -22,7 +22,7 @@ import { OpenIdClients } from './clients.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import { type Endpoint, endpointAt } from './endpoints.ts';
 import { keepLocale } from './grants.ts';
-import { Interactions, type ReadSteps } from './interactions.ts';
+import { Interactions, type InteractionsParts } from './interactions.ts';
 import type { ProviderKeys } from './keys.ts';
 import { type Context, ProviderPages } from './pages.ts';
 import { applyParameterRules } from './parameters.ts';
@@ -40,7 +40,7 @@ type Parts = {
   describeError: DescribeError;
   keys: ProviderKeys;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
-  readSteps: ReadSteps;
+  readSteps: InteractionsParts['readSteps'];
   /** Headers of every response that is data. */
   headers: Record<string, string>;
 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Destination } from '../../contract/signin.ts';
 import { randomSecret } from '../secrets.ts';
-import type { WantedDestination } from '../signin/attempts.ts';
 import { StepsReader } from './pages.ts';
 
 const asked: string[] = [];
@@ -16,25 +16,24 @@ async function ask(what: string): Promise<null> {
 }
 
 /** Reads the steps of a page in a browser with these cookies. @returns what the database was asked for */
-async function statementsOf(
-  wanted: WantedDestination,
-  cookies: Record<string, string>,
-  conditions = { maxAge: null as number | null, passkey: false },
-) {
+async function statementsOf(destination: Destination, cookies: Record<string, string>, conditions = destination.conditions) {
   asked.length = 0;
-  const page = { base: '/auth', query: {}, language: 'en', wanted, conditions, hint: undefined } as const;
+  const page = { destination: { ...destination, conditions }, query: {}, language: 'en', hint: undefined } as const;
   await reader.read({ get: (name) => cookies[name] }, page);
   return asked;
 }
 
 test('asks the database only for what the cookies of a browser may belong to', async () => {
-  const site = { to: 'website', url: 'https://shop.example/', conditions: { maxAge: null, passkey: false } } as const;
+  const conditions = { maxAge: null, passkey: false };
+  const [host, website, audience] = ['shop.example', 'shop.example', 'shop.example'];
+  const site: Destination = { to: 'website', url: 'https://shop.example/', host, website, audience, conditions };
+  const portal: Destination = { to: 'portal', url: 'https://auth.example/developer', conditions };
   const cookies = { attempt: randomSecret(), sid: randomSecret() };
   expect(await statementsOf(site, {})).toEqual([]);
   expect(await statementsOf(site, { sid: cookies.sid, attempt: 'forged' })).toEqual([]);
   expect(await statementsOf(site, cookies)).toEqual(['attempt']);
-  expect(await statementsOf({ to: 'portal' }, {})).toEqual([]);
-  expect(await statementsOf({ to: 'portal' }, cookies)).toEqual(['attempt', 'session']);
+  expect(await statementsOf(portal, {})).toEqual([]);
+  expect(await statementsOf(portal, cookies)).toEqual(['attempt', 'session']);
   const remembered = JSON.stringify([{ email: 'ann@mail.example', key: '', timestamp: 1 }]);
   const known = { device: randomSecret(), remembered_accounts: remembered };
   expect(await statementsOf(site, known)).toEqual([]);

@@ -5,14 +5,14 @@ import { type LanguageCode, languageCodes, languageOf } from '../../contract/lan
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
 import { readEmail } from '../../contract/rules.ts';
-import type { Conditions, DestinationParameters } from '../../contract/signin.ts';
+import type { Conditions, Destination, DestinationParameters } from '../../contract/signin.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { DescribedError } from '../http/errors.ts';
 import { fieldsOf, type queryOf, queryTextOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import type { OwnAttempts, WantedDestination } from '../signin/attempts.ts';
-import { type Destinations, NO_CONDITIONS, readConditions } from '../signin/destination.ts';
+import type { OwnAttempts } from '../signin/attempts.ts';
+import type { Destinations } from '../signin/destination.ts';
 import type { LinkPage } from '../signin/link.ts';
 import type { QuickLogins } from '../signin/quick-login.ts';
 import { type Refusal, refusalOf } from '../signin/request.ts';
@@ -25,7 +25,7 @@ const CALLBACK = `${SIGN_IN}/callback`;
 const CALLBACKS = /^\/(?:auth\/callback|legacy-auth)\/?$/;
 
 type Parts = {
-  destinations: Pick<Destinations, 'ofPage' | 'portalHome'>;
+  destinations: Pick<Destinations, 'ofPage' | 'targetOf'>;
   steps: Pick<StepsReader, 'read'>;
   /** Returns the page of an emailed link, which is not used up. */
   describeLink(secret: string): Promise<LinkPage>;
@@ -46,31 +46,20 @@ export class SignInPages {
     const query = queryOfPage(request);
     const language = languageOf(query.language);
     if (CALLBACKS.test(path)) return this.#readCallback(query, cookies);
-    const { forward_url } = query;
     const { destinations, steps } = this.#parts;
-    const toPortal = forward_url === undefined || forward_url === destinations.portalHome;
-    const asked = readConditions(query);
-    const given = typeof asked === 'string' ? NO_CONDITIONS : asked;
-    // The portal opens with every method, but a page of it may need a new proof of the address.
-    const conditions = toPortal ? { ...given, passkey: false } : given;
+    const page = destinations.ofPage(query);
+    const { destination } = page;
     const [target, read] = await Promise.all([
-      destinations.ofPage(forward_url, asked),
-      steps.read(cookies, {
-        base: SIGN_IN,
-        query,
-        language,
-        wanted: toPortal ? { to: 'portal' } : { to: 'website', url: String(forward_url), conditions },
-        conditions,
-        hint: query.login_hint,
-        posted,
-      }),
+      destinations.targetOf(page),
+      destination && steps.read(cookies, { destination, query, language, hint: query.login_hint, posted }),
     ]);
-    return target.kind === 'unsupported' ? { language, target } : { language, target, steps: read };
+    return target.kind === 'unsupported' || !read ? { language, target } : { language, target, steps: read };
   }
 
   /** Returns what a page shows of the website of a forward_url. */
   targetOf(forwardUrl: string): Promise<SignInPage['target']> {
-    return this.#parts.destinations.ofPage(forwardUrl, NO_CONDITIONS);
+    const { destinations } = this.#parts;
+    return destinations.targetOf(destinations.ofPage({ forward_url: forwardUrl }));
   }
 
   /** Returns the page of the emailed link that a query names, at its own path. The link is not used. */
@@ -118,14 +107,11 @@ export type PageQuery = ReturnType<typeof queryOf>;
 /** What a form post that was refused shows again instead of what the URL says. */
 export type Posted = { step: 'address' | 'code'; email: string; digits?: string };
 
-/** A page of a sign-in: its path, its parameters and what it signs in to. */
-type StepsRequest = {
-  base: string;
+/** A page of a sign-in: where it leads, its parameters, and what a form of it posted. `hint`: its login_hint. */
+export type StepsPage = {
+  destination: Destination;
   query: PageQuery;
   language: LanguageCode;
-  wanted: WantedDestination;
-  conditions: Conditions;
-  /** The login_hint of the page. */
   hint: string | string[] | undefined;
   posted?: Posted;
 };
@@ -143,12 +129,14 @@ export class StepsReader {
   }
 
   /** The database is asked only for a browser that has begun an attempt or, for the portal, may be signed in. */
-  async read(cookies: Pick<Cookies, 'get'>, page: StepsRequest): Promise<SignInSteps> {
-    const { base, query, language, wanted, conditions, hint, posted } = page;
+  async read(cookies: Pick<Cookies, 'get'>, page: StepsPage): Promise<SignInSteps> {
+    const { destination, query, language, hint, posted } = page;
+    const { conditions } = destination;
+    const interaction = destination.to === 'application' ? destination.interaction : undefined;
     const asked = posted?.step ?? query.step;
-    const offersSession = wanted.to === 'portal' && asked === undefined && conditions.maxAge === null;
+    const offersSession = destination.to === 'portal' && asked === undefined && conditions.maxAge === null;
     const [attempt, session, oneClick] = await Promise.all([
-      this.#attemptOf(cookies, wanted, posted?.step === 'code' ? posted.email : undefined),
+      this.#attemptOf(cookies, destination, posted?.step === 'code' ? posted.email : undefined),
       offersSession ? this.#sessions.signedInBy(cookies.get('sid')) : null,
       this.#oneClickOf(cookies, conditions),
     ]);
@@ -157,9 +145,9 @@ export class StepsReader {
     const isOpen = attempt?.status === 'waiting' || attempt?.status === 'code_spent';
     const shown = atCode || isOpen ? attempt : null;
     return {
-      base,
+      base: baseOf(interaction),
       query: pageQuery(query, language),
-      destination: destinationOf(wanted.to === 'application' ? wanted.interaction : undefined, query),
+      destination: destinationOf(interaction, query),
       step: atCode ? 'code' : session ? 'signed_in' : 'address',
       email: posted?.email ?? emailIn(hint) ?? shown?.email ?? '',
       attempt: shown,
@@ -181,12 +169,12 @@ export class StepsReader {
     return this.#accounts.provenWithin(digest(device), emails, maxAge);
   }
 
-  async #attemptOf(cookies: Pick<Cookies, 'get'>, wanted: WantedDestination, email: string | undefined) {
+  async #attemptOf(cookies: Pick<Cookies, 'get'>, destination: Destination, email: string | undefined) {
     const attempt = cookies.get('attempt');
     if (!isRandomSecret(attempt)) return null;
     const device = cookies.get('device');
     const browser = { attempt: digest(attempt), device: isRandomSecret(device) ? digest(device) : null };
-    return this.#attempts.newest(browser, wanted, readEmail(email ?? '') ?? undefined);
+    return this.#attempts.newest(browser, destination, readEmail(email ?? '') ?? undefined);
   }
 }
 

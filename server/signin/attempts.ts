@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
-import type { AttemptStatus, OwnAttempt } from '../../contract/pages.ts';
+import type { OwnAttempt } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
-import type { Destination } from '../../contract/signin.ts';
+import type { AttemptStatus, Destination } from '../../contract/signin.ts';
 import { createAuthKey } from '../accounts/browser.ts';
 import { GUESSES, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
@@ -137,11 +137,12 @@ function bytesToId(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Which attempts of a browser are meant: those whose destination contains this. */
-export type WantedDestination =
-  | Pick<Extract<Destination, { to: 'website' }>, 'to' | 'url' | 'conditions'>
-  | Pick<Extract<Destination, { to: 'portal' }>, 'to'>
-  | Pick<Extract<Destination, { to: 'application' }>, 'to' | 'interaction'>;
+/** What the destination of an attempt contains that leads to the same place. */
+function sameAs(destination: Destination): object {
+  const { to, conditions } = destination;
+  if (to === 'application') return { to, interaction: destination.interaction };
+  return to === 'portal' ? { to } : { to, url: destination.url, conditions };
+}
 
 /** The hashed cookies of a browser; `device` is null when it has none. */
 type OwnBrowser = { attempt: Buffer; device: Buffer | null };
@@ -194,7 +195,7 @@ export class OwnAttempts {
   /** Returns the status of a browser's newest attempt for an address, and for a destination if one is given; `expired` when there is none. */
   async status(browser: OwnBrowser, { email, ...parameters }: Parsed<'attempt'>): Promise<AttemptStatus> {
     const wanted = this.#wantedBy(parameters);
-    if (wanted) return (await this.newest(browser, wanted, email))?.status ?? 'expired';
+    if (wanted) return (await this.#newest(browser, wanted, email))?.status ?? 'expired';
     const { attempt, device } = browser;
     const values = [attempt, device, email, this.#guesses];
     const { rows } = await this.#core.query<{ status: AttemptStatus }>({ name: 'signin-status', text: NEWEST_STATUS, values });
@@ -202,13 +203,18 @@ export class OwnAttempts {
   }
 
   /** Returns a browser's newest attempt for a destination, or null. @param email only for this address */
-  async newest({ attempt, device }: OwnBrowser, wanted: WantedDestination, email?: string): Promise<OwnAttempt | null> {
+  newest(browser: OwnBrowser, destination: Destination, email?: string): Promise<OwnAttempt | null> {
+    return this.#newest(browser, sameAs(destination), email);
+  }
+
+  /** @param wanted what the destination contains */
+  async #newest({ attempt, device }: OwnBrowser, wanted: object, email?: string): Promise<OwnAttempt | null> {
     const values = [attempt, device, wanted, this.#guesses, email ?? null];
     const { rows } = await this.#core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_DESTINATION, values });
     return rows[0] ?? null;
   }
 
-  #wantedBy({ interaction, forward_url, ...asked }: ParsedDestination): WantedDestination | null {
+  #wantedBy({ interaction, forward_url, ...asked }: ParsedDestination): object | null {
     if (interaction !== undefined) return { to: 'application', interaction };
     if (forward_url === undefined) return null;
     return forward_url === this.#portalHome ? { to: 'portal' } : { to: 'website', url: forward_url, conditions: conditionsOf(asked) };

@@ -26,6 +26,11 @@ insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now())
 /** The parameters of a call that say where its sign-in leads, once they are parsed. */
 export type ParsedDestination = z.output<typeof SignInDestination>;
 
+/** Where a page leads. `wrong`: a parameter of a website with a wrong value; `rule`: the one that the forward_url breaks. */
+export type PageDestination =
+  | { destination: Destination; wrong: 'max_age' | 'require' | null }
+  | { destination: null; host: string; rule: ForwardUrlRule };
+
 type Parts = {
   publicUrl: string;
   local: boolean;
@@ -66,23 +71,37 @@ export class Destinations {
     return { to: 'website', url, host, website, audience: audienceOf(host), conditions };
   }
 
-  /** Returns what the sign-in page shows for the forward_url and the conditions in its address. Never throws for bad ones. */
-  async ofPage(forwardUrl: string | string[] | undefined, conditions: ReturnType<typeof readConditions>): Promise<SignInBoot['target']> {
-    let destination: Destination;
+  /**
+   * Returns where a page leads, by its address, and the first parameter with a wrong value; or the rule that its forward_url breaks. The
+   * portal opens with every method, but a page of it may need a new proof of the address.
+   */
+  ofPage({ forward_url, max_age, require }: Record<string, string | string[]>): PageDestination {
+    const asked = SignInConditions.safeParse({ max_age, require });
+    const conditions = asked.success ? conditionsOf(asked.data) : NO_CONDITIONS;
+    const wrong = asked.success ? null : asked.error.issues[0].path[0] === 'max_age' ? 'max_age' : 'require';
+    const url = Array.isArray(forward_url) ? '' : forward_url;
     try {
-      destination = this.ofUrl(Array.isArray(forwardUrl) ? '' : forwardUrl);
+      const destination = this.ofUrl(url, conditions);
+      if (destination.to !== 'portal') return { destination, wrong };
+      return { destination: { ...destination, conditions: { ...conditions, passkey: false } }, wrong: null };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      const host = hostOf(String(forwardUrl));
-      const broken = Array.isArray(forwardUrl) ? 'repeated' : checkForwardUrl(String(forwardUrl), this.#parts.local);
-      const rule = typeof broken === 'string' ? broken : 'not_domain';
+      const broken = Array.isArray(forward_url) ? 'repeated' : checkForwardUrl(String(url), this.#parts.local);
+      return { destination: null, host: hostOf(String(forward_url)), rule: typeof broken === 'string' ? broken : 'not_domain' };
+    }
+  }
+
+  /** Returns what a page shows of where it leads. */
+  async targetOf(page: PageDestination): Promise<SignInBoot['target']> {
+    if (page.destination === null) {
+      const { host, rule } = page;
       return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'bad_forward_url', back: null, rule };
     }
+    const { destination, wrong } = page;
     if (destination.to !== 'website') return { kind: 'portal' };
     const { host, url, website } = destination;
     const { rows } = await this.#parts.core.query<ShownWebsite>({ name: 'signin-registered', text: REGISTERED, values: [website] });
     const [shown] = rows;
-    const wrong = typeof conditions === 'string' ? conditions : null;
     if (shown && !wrong) return siteTarget(host, shown);
     const unsupported = { kind: 'unsupported', host, displayHost: displayDomainOf(host), back: new URL(url).origin } as const;
     return shown && wrong
@@ -118,13 +137,6 @@ export function requireNoPasskey({ conditions }: Destination): void {
 /** Returns the conditions of a call. */
 export function conditionsOf({ max_age, require }: z.output<typeof SignInConditions>): Conditions {
   return { maxAge: max_age ?? null, passkey: require === 'passkey' };
-}
-
-/** Returns the conditions in the query of a page, or the name of the first parameter with a wrong value. */
-export function readConditions({ max_age, require }: Record<string, string | string[]>): Conditions | 'max_age' | 'require' {
-  const read = SignInConditions.safeParse({ max_age, require });
-  if (read.success) return conditionsOf(read.data);
-  return read.error.issues[0].path[0] === 'max_age' ? 'max_age' : 'require';
 }
 
 /** Returns the page on which a sign-in to a website or to the portal begins. */

@@ -1,8 +1,8 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
-import type { AttemptStatus, PasskeyCreationOptions, RequiredPasskey } from '../../../contract/pages.ts';
+import type { PasskeyCreationOptions, RequiredPasskey } from '../../../contract/pages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
-import type { DestinationParameters } from '../../../contract/signin.ts';
+import type { AttemptStatus, DestinationParameters } from '../../../contract/signin.ts';
 import { api } from '../../lib/api.ts';
 import { deletePkce, type PkceBundle, readPkce, remember, storePkce } from '../../lib/storage.ts';
 import { paths, safePath } from '../../paths.ts';

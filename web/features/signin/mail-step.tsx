@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
-import type { AttemptStatus, OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
+import type { OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
+import type { AttemptStatus } from '../../../contract/signin.ts';
 import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { INBOX, paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
