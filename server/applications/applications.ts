@@ -246,7 +246,7 @@ type LogRow = { id: string; action: string; email: string | null; at: Date };
 
 const REFUSALS = `
 select s.id::text, at, result from sign_in_steps s
-where application_id = $1 and action = 'client_refused' and count = 1 order by s.id desc limit $2`;
+where application_id = $1 and action = 'client_refused' and count is null order by s.id desc limit $2`;
 
 /** A rejected request of a client. `result`: see refusalReason. */
 type Refusal = { id: string; at: Date; result: string };

@@ -152,7 +152,9 @@ with recent as materialized (
   where website_id = $1 and id >= $2 and id < $3 and ${IS_EVENT} order by id desc limit $10
 ),
 event as (
-  select id, at, ${KIND} as kind, ${REASON} as reason, ${ADDRESS} as address, count, client_id is not null as is_open_id from recent
+  select id, at, ${KIND} as kind, ${REASON} as reason, ${ADDRESS} as address, coalesce(count, 1) as count,
+    client_id is not null as is_open_id
+  from recent
 ),
 found as (
   select id::float8 as id, at, kind, reason, address as email, count, is_open_id as "isOpenId" from event

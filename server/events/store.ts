@@ -85,7 +85,7 @@ row as materialized (
   where id > $4 and id <= $5 and (website_id = any($3::uuid[]) or application_id = any($3::uuid[])) and ${IS_EVENT}
   order by id limit $6
 )
-select row.id::float8 as id, at, owned.domain, application, ${KIND} as kind, ${REASON} as reason, ${SHOWN_EMAIL} as email, count,
+select row.id::float8 as id, at, owned.domain, application, ${KIND} as kind, ${REASON} as reason, ${SHOWN_EMAIL} as email, coalesce(count, 1) as count,
   client_id is not null as "isOpenId", proven, at >= since as visible
 from row join owned on owned.id = subject order by row.id`;
 
@@ -101,7 +101,7 @@ const INSERT = addSteps(
     subject: 'domain',
     result: 'reason',
     email: 'case when mail is null or exists (select from outbox o where o.id = mail) then email end',
-    count: 'count',
+    count: 'nullif(count, 1)',
   },
   'unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::uuid[]) as g (domain, kind, reason, email, count, mail)',
 );

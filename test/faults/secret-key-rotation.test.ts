@@ -148,7 +148,12 @@ test('passkeys, and challenges of before, stay valid while SECRET_KEY is replace
   await before.stop();
   const during = await start({ ...ROTATING, PUBLIC_URL: before.url });
   const credential = authenticator.create(options);
-  // The first use of passkeys loads their packages, which on a busy machine may take longer than a request may.
+  // The first use of passkeys loads their packages, which on a busy machine may take longer than a request may: the client would send a
+  // challenge again that was used.
+  const foreign = openAuthenticator({ origin: 'https://evil.example' }).create(options);
+  const refuses = async (service: Service) =>
+    expect((await at(service, browser).post('/api/auth/passkey/registration', { credential: foreign, forward_url })).status).toBe(401);
+  await refuses(during);
   const registered = at(during, browser);
   const created = await registered.post('/api/auth/passkey/registration', { credential, forward_url });
   expect([created.status, created.text]).toEqual([200, expect.anything()]);
@@ -159,6 +164,7 @@ test('passkeys, and challenges of before, stay valid while SECRET_KEY is replace
   await during.stop();
 
   const after = await start({ SECRET_KEY: NEW, PUBLIC_URL: before.url });
+  await refuses(after);
   expect(await signIn(at(after, browser), last)).toBe(200);
   expect(await signIn(at(after, waiting), await challengeFor(at(after, waiting)))).toBe(200);
   await after.stop();

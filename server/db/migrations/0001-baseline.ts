@@ -407,8 +407,8 @@ const activityColumns = `
   -- The browser or program, such as 'Firefox on Linux', and the block of its network address.
   device text,
   network text,
-  -- More than 1: a sum of further rows of the same minute.
-  count integer not null default 1`;
+  -- Of a sum of further rows of the same minute: their number.
+  count integer`;
 
 const activityIndexes = (table: string) => `
 create index ${table}_id on ${table} (id);
