@@ -6,7 +6,10 @@ type Row = {
   amr: readonly string[] | Readonly<Record<string, readonly string[]>>;
   /** The event of a sign-in. `text`: what happened, as the beginning of a sentence. */
   event: { kind: string; reason: string | null; text: string };
-  /** The count of its own in statistics. Null: the method has the rest of the sign-ins with or without an email; one of each has it. */
+  /**
+   * The count of its own in statistics: a column of daily_sites for a method without an email, and for one with an email an entry in the
+   * arrays of daily_site_times. Null: the method has the rest of the sign-ins with or without an email; one of each has it.
+   */
   count: { name: string; description: string } | null;
   /** In the portal, also where there is little space, and in charts. */
   label: string;

@@ -80,8 +80,9 @@ export const CODE_DIGITS = 6;
 export function readCode(input: string): { code: string | null; digits: string } {
   const text = input.replace(/[^\P{Nd}0-9]/gu, digitOf).replace(INVISIBLE, '$1');
   const isCode = (digits: string) => digits.length === CODE_DIGITS;
+  // Digits with nothing but blanks, dashes and points between them.
   const groups = text.split(/[^\d\s\p{Pd}\u2212.\xb7]+/u).map(digitsOf);
-  // The host in a line may have digits too, but not as a word of its own.
+  // Where a code stands between blanks, no other digits count: those of a host, say.
   const words = text.split(/\s+/).filter((word) => /^[^\p{L}\d]*\d{6}[^\p{L}\d]*$/u.test(word));
   const codes = new Set(words.length > 0 ? words.map(digitsOf) : groups.filter(isCode));
   const digits = groups.reduce((longest, group) => (group.length > longest.length ? group : longest), '');

@@ -71,7 +71,7 @@ export async function compose(
   const { origin, protocol, hostname } = new URL(sender.publicUrl);
   const text = encodedBody(plainText(content, hostname));
   // Clients fill a code into pages of trustworthy origins only (draft-goto-otp-token).
-  const hasToken = content.codeIntroduction !== null && (protocol === 'https:' || isThisMachine(hostname));
+  const hasToken = content.codeIntroduction !== undefined && (protocol === 'https:' || isThisMachine(hostname));
   const html = encodedBody(htmlOf(content, language, branding));
   const from = mailboxHeader(sender);
   const { beforeText, beforeHtml, end } = mimeParts(language);
@@ -125,7 +125,7 @@ function mimeParts(language: LanguageCode): { beforeText: string; beforeHtml: st
  */
 function plainText({ title, paragraphs, action, codeIntroduction, notes }: Content, hostname: string): string {
   const [code, bound] =
-    codeIntroduction === null ? [[], []] : [[`${codeIntroduction}\n${slot('code')}`], [`@${hostname} #${slot('code')}`]];
+    codeIntroduction === undefined ? [[], []] : [[`${codeIntroduction}\n${slot('code')}`], [`@${hostname} #${slot('code')}`]];
   return [title, ...paragraphs, `${action.introduction}\n${action.href}`, ...code, ...notes, ...bound].join('\n\n');
 }
 

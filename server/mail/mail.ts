@@ -140,8 +140,8 @@ export type Content = {
   paragraphs: string[];
   /** The button. Plain text has `introduction` and the address instead. */
   action: { introduction: string; label: string; href: string };
-  /** The sentence that introduces the six-digit code; null when the email has none. */
-  codeIntroduction: string | null;
+  /** The sentence that introduces the six-digit code, where the email has one. */
+  codeIntroduction?: string;
   /** What an email with a code also says while someone is guessing the codes of its mailbox. */
   warning?: string;
   /** Small print at the end. */

@@ -128,8 +128,8 @@ export class SignInForms {
   async #enterCode(post: Post): Promise<void> {
     const { email, code } = post.fields;
     const { output, error } = await this.#parts.call('emailCode', { email, code }, post.browser);
-    const { digits } = readCode(textOf(code));
-    if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email), digits });
+    const { digits: typed } = readCode(textOf(code));
+    if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email), typed });
     if ('code' in output) throw new Fault('internal');
     return this.#showOutcome(post, output);
   }
@@ -196,7 +196,7 @@ export class SignInForms {
   async #refuse(post: Post, form: FormName, { fault }: DescribedError, posted: Posted): Promise<void> {
     if (prefersJson(post.request)) throw fault;
     if (fault.retryAfter) post.response.setHeader('Retry-After', String(fault.retryAfter));
-    const typed = fault.code === 'bad_request' && (posted.digits ?? '').length < CODE_DIGITS ? posted.digits : undefined;
+    const typed = fault.code === 'bad_request' && (posted.typed ?? '').length < CODE_DIGITS ? posted.typed : undefined;
     return this.#show(post, { form, code: fault.code, field: fault.field, retryAfter: fault.retryAfter, typed }, posted, fault.status);
   }
 

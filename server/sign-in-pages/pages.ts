@@ -104,8 +104,8 @@ export function withoutEmptyUrl({ forward_url, ...others }: PageQuery): PageQuer
 /** The parameters of a page's URL. */
 export type PageQuery = ReturnType<typeof queryOf>;
 
-/** What a form post that was refused shows again instead of what the URL says. */
-export type Posted = { step: 'address' | 'code'; email: string; digits?: string };
+/** What a form post that was refused shows again instead of what the URL says. `typed`: the digits of its code. */
+export type Posted = { step: 'address' | 'code'; email: string; typed?: string };
 
 /** A page of a sign-in: where it leads, its parameters, and what a form of it posted. `hint`: its login_hint. */
 export type StepsPage = {

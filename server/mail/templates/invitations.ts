@@ -89,7 +89,6 @@ const invitation =
       title: words.title,
       paragraphs: [words.invited[role], words.accept],
       action: { introduction: words.introduction, label: words.button, href: slot('link') },
-      codeIntroduction: null,
       notes: [words.later(`${publicUrl}/auth`), words.ignore],
     };
   };

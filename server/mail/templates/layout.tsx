@@ -187,7 +187,7 @@ function Message({ content, language, branding: { logo, accent } }: LayoutProps)
         {action.label}
       </Button>
       <Rule />
-      {codeIntroduction !== null && <Code introduction={codeIntroduction} />}
+      {codeIntroduction !== undefined && <Code introduction={codeIntroduction} />}
       <Text className="note" style={styles.note}>
         {fallbacks[language]}
         <br />

@@ -81,7 +81,6 @@ export const registered: Template = (language, { publicUrl }) => {
     title: words.title,
     paragraphs: [words.active, words.keep],
     action: { introduction: words.introduction, label: words.button, href: slot('link') },
-    codeIntroduction: null,
     notes: [words.once(`${publicUrl}/auth`), words.requested, words.ignore],
   };
 };
@@ -133,7 +132,6 @@ export const domainProven: Template = (language, { publicUrl }) => {
     title: words.title,
     paragraphs: [words.proven, words.effect],
     action: { introduction: `${words.button}:`, label: words.button, href: `${publicUrl}/developer-email-auth` },
-    codeIntroduction: null,
     notes: [words.ignore],
   };
 };
@@ -185,7 +183,6 @@ export const domainLost: Template = (language, { publicUrl }) => {
     title: words.title,
     paragraphs: [words.lost, words.effect, words.comeBack],
     action: { introduction: `${words.button}:`, label: words.button, href: `${publicUrl}/developer-email-auth` },
-    codeIntroduction: null,
     notes: [],
   };
 };
@@ -243,7 +240,6 @@ export const passkeyAdded: Template = (language, { publicUrl }) => {
     title: words.title,
     paragraphs: [words.added, words.effect],
     action: { introduction: `${words.manage}:`, label: words.button, href: `${publicUrl}/passkeys?language=${language}` },
-    codeIntroduction: null,
     notes: [words.ignore],
   };
 };
