@@ -1,6 +1,9 @@
 import { v7 as uuid } from 'uuid';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { addActivity, addSteps } from '../../server/db/activity-rows.ts';
+import { openDatabase } from '../../server/db/database.ts';
+import { EventStore } from '../../server/events/store.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
 
@@ -78,4 +81,26 @@ test('the rows of both tables have numbers of one order', async () => {
   }
   const { rows } = await core.query('select action from activity_log where domain = $1 order by id', [domain]);
   expect(rows.map(({ action }) => action)).toEqual(['first', 'step', 'third', 'step']);
+});
+
+test('the number before the rows of the last seconds is found in both tables', async ({ onTestFinished: atEnd }) => {
+  // A database of its own, because the times of its rows rise with their numbers.
+  const own = openDatabase(await createDatabase(inject('clusterUrl'), inject('templateUrl')));
+  atEnd(() => own.close());
+  const add = (table: string, minutesAgo: number) =>
+    own.core.query(`insert into ${table} (at, action) values (now() - make_interval(mins => $1), 'tested') returning id::integer`, [
+      minutesAgo,
+    ]);
+  const ids: number[] = [];
+  for (const [table, minutesAgo] of [
+    ['audit_log', 90],
+    ['sign_in_steps', 60],
+    ['sign_in_steps', 30],
+    ['audit_log', 0],
+  ] as const)
+    ids.push((await add(table, minutesAgo)).rows[0].id);
+  const store = new EventStore(own.core);
+  const startsOf = (minutes: number[]) => Promise.all(minutes.map((each) => store.startOf(each * 60)));
+  expect(await startsOf([120, 75, 45, 15, 0])).toEqual([ids[0] - 1, ids[0], ids[1], ids[2], ids[3]]);
+  expect(await store.newest()).toBe(ids[3]);
 });
