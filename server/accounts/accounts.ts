@@ -235,6 +235,8 @@ export class Devices {
       await this.#voidKeys(account, {}, transaction);
       const keys = await ApiKey.findAll({
         where: { userId, ...among(given.apiKeys), [Op.and]: [sequelize.literal(ACTIVE_KEY)] },
+        // In the order in which calls are counted (api-keys/bearers.ts), so that the two do not deadlock.
+        order: ['id'],
         lock: true,
         transaction,
       });

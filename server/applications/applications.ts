@@ -238,7 +238,7 @@ const END_GRANTS = `
 with ended as (delete from oidc_records where kind = 'Grant' and client_id = $1 returning id)
 delete from oidc_records where grant_id = any(array(select id from ended))`;
 
-// The id of the output is a text, which does not sort as a number.
+// The id of the output is a text, which does not sort as a number. Rows about changes of the application have no client_id.
 const LOG = `select a.id::text, ${SHOWN_ACTION} as action, email, at from audit_log a where application_id = $1
   and client_id is not null order by a.id desc limit $2`;
 

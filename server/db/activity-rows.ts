@@ -4,22 +4,8 @@ import { LOCALHOST } from '../../contract/rules.ts';
  * A new row of the audit log, as SQL expressions. The website and the application are those of `domain` and `clientId` at this time; a
  * statement that adds or deletes a website gives its id itself.
  */
-export type NewRow = { action: string } & Partial<
-  Record<
-    | 'email'
-    | 'domain'
-    | 'clientId'
-    | 'websiteId'
-    | 'applicationId'
-    | 'actor'
-    | 'object'
-    | 'result'
-    | 'method'
-    | 'seconds'
-    | 'device'
-    | 'network',
-    string
-  >
+type NewRow = { action: string } & Partial<
+  Record<'email' | 'domain' | 'clientId' | 'websiteId' | 'actor' | 'object' | 'method' | 'seconds' | 'device' | 'network', string>
 >;
 
 /**
@@ -32,7 +18,7 @@ export function addActivity(row: NewRow, from?: string): string {
   const columns = given.map(({ column }) => column);
   const found = [
     ...(row.websiteId || !(row.domain || row.clientId) ? [] : [{ column: 'website_id', value: websiteOf(row) }]),
-    ...(row.clientId && !row.applicationId ? [{ column: 'application_id', value: applicationOf('given.client_id') }] : []),
+    ...(row.clientId ? [{ column: 'application_id', value: applicationOf('given.client_id') }] : []),
   ];
   if (found.length === 0)
     return `insert into audit_log (${columns.join(', ')}) select ${given.map(({ value }) => value).join(', ')}${source}`;
@@ -41,7 +27,8 @@ export function addActivity(row: NewRow, from?: string): string {
   from (select ${given.map(({ column, value }) => `${value} as ${column}`).join(', ')}${source}) given`;
 }
 
-const columnOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Returns the name of a column, in snake case. */
+export const columnOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function websiteOf({ domain, clientId }: Pick<NewRow, 'domain' | 'clientId'>): string {
   const [byDomain, byClient] = ['(select w.id from websites w where w.domain = given.domain)', websiteOfClient('given.client_id')];
@@ -68,7 +55,7 @@ export const websiteOfClient = (clientId: string) => `case
 /**
  * A step of a sign-in that the audit log does not contain, as SQL expressions. `subject`: a domain, or the client ID of an application.
  */
-export type NewStep = { action: string; subject: string } & Partial<Record<'result' | 'email' | 'count', string>>;
+type NewStep = { action: string; subject: string } & Partial<Record<'result' | 'email' | 'count', string>>;
 
 /**
  * Returns a statement that adds steps. Those of domains that are not registered, and of applications that do not exist, are left out: no one

@@ -3,6 +3,7 @@ import { STATS_DAYS } from '../../contract/limits.ts';
 import { countsOf, OTHER_METHODS } from '../../contract/methods.ts';
 import type { Output } from '../../contract/routes.ts';
 import { LOCALHOST } from '../../contract/rules.ts';
+import { columnOf } from '../db/activity-rows.ts';
 import { BY_EMAIL, methodCode, WITHOUT_EMAIL } from '../db/sign-in-rows.ts';
 import { type JobQuery, writersOf } from '../db/writers.ts';
 import { managedBy } from '../websites/managers.ts';
@@ -24,7 +25,7 @@ const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
 
 /** The methods without an email that have a count of their own: its column in daily_sites, its name in the API, and its rows. */
 const OWN_COUNTS = countsOf(OTHER_METHODS).map(({ method, name }) => ({
-  column: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  column: columnOf(name),
   name,
   rows: `method = ${methodCode(method)}`,
 }));

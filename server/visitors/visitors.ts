@@ -10,7 +10,7 @@ import { idAt } from '../db/partitions.ts';
 import { type Account, by, type Served, serve } from '../http/invoke.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { findManaged, findOwned, type Managed } from '../websites/managers.ts';
-import { clientHost, erasureHash } from './visits.ts';
+import { erasureHash } from './visits.ts';
 
 type Visitor = Output<'listVisitors'>['visitors'][number];
 
@@ -151,7 +151,7 @@ on conflict (website, hash) do update set at = excluded.at`;
 const REMOVE_VISITOR = 'delete from website_visitors where website = $1 and email = $2';
 
 /** Whether the client_id of a record is an origin of the domain $2. */
-const IS_CLIENT = `('.' || ${clientHost('client_id')}) like '%.' || $2`;
+const IS_CLIENT = `('.' || split_part(substring(client_id from '^https?://([^/]+)$'), ':', 1)) like '%.' || $2`;
 
 const END_ATTEMPTS = `
 with ended as (

@@ -10,9 +10,6 @@ import type { JobQuery } from '../db/writers.ts';
 /** The rows of the audit log that are sign-ins of visitors whose address was not erased. */
 const IS_VISIT = `website_id is not null and action in ('signed_in', 'application_signed_in') and email like '%@%'`;
 
-/** Returns the SQL expression of the host of a client_id that is an origin. @param clientId as SQL */
-export const clientHost = (clientId: string) => `split_part(substring(${clientId} from '^https?://([^/]+)$'), ':', 1)`;
-
 /** What is known of a visitor, over rows of the audit log. */
 const COUNTS = `
   min(at) as first_at, max(at) as last_at, count(*) filter (where action = 'signed_in' and ${BY_EMAIL})::integer as by_email,
