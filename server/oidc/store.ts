@@ -166,12 +166,13 @@ type Rotation = {
   keptSeconds: number | null;
 };
 
-// An arbitrary number, the same in every process: one instance at a time changes the keys.
-const LOCK = 4_127_005;
+/** The advisory lock of the keys, an arbitrary number: one instance at a time changes them. */
+export const KEYS_LOCK = 4_127_005;
 
+// now() is when the transaction began, before it waited for the lock: another instance may have added keys since.
 const READ = `
-select kid, algorithm, encrypted, signs_from <= now() as started from oidc_keys
-where published_until is null or published_until > now()
+select kid, algorithm, encrypted, signs_from <= statement_timestamp() as started from oidc_keys
+where published_until is null or published_until > statement_timestamp()
 order by signs_from, kid`;
 
 const ADD = `
@@ -260,7 +261,7 @@ async function withLock<Result>(database: pg.Pool | pg.Client, work: (client: pg
   };
   try {
     await client.query('begin');
-    await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
+    await client.query('select pg_advisory_xact_lock($1)', [KEYS_LOCK]);
     const result = await work(client);
     await client.query('commit');
     release();

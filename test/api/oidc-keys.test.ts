@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../../server/oidc/keys.ts';
+import { KEYS_LOCK } from '../../server/oidc/store.ts';
 import { SecretKeys } from '../../server/secrets.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { waitUntil } from '../support/waiting.ts';
 
 const FIRST_KEY = randomBytes(32);
 let pool: pg.Pool;
@@ -39,6 +41,25 @@ test('four instances that use the keys for the first time at once share one set'
   const sets = await Promise.all(instances.map(async (keys) => `${await kidsOf(keys)} ${(await keys.salt()).toString('hex')}`));
   expect(new Set(sets).size).toBe(1);
   expect(await kidsOf(instances[0])).toEqual([expect.stringMatching(/^ES256 /), expect.stringMatching(/^RS256 /)]);
+  expect((await pool.query('select from oidc_keys')).rowCount).toBe(3);
+});
+
+test('an instance that waited while another one added the first keys adds none', async () => {
+  await openKeys().signingKeys();
+  const stored = await pool.query('delete from oidc_keys returning kid, algorithm, encrypted');
+  const other = await pool.connect();
+  await other.query('select pg_advisory_lock($1)', [KEYS_LOCK]);
+  const waiting = openKeys().signingKeys();
+  const waits = `select from pg_locks where locktype = 'advisory' and objid = $1 and not granted
+    and database = (select oid from pg_database where datname = current_database())`;
+  await waitUntil('the instance waits for the lock', 60_000, async () => (await pool.query(waits, [KEYS_LOCK])).rowCount === 1);
+  for (const row of stored.rows) {
+    await other.query('insert into oidc_keys (kid, algorithm, encrypted) values ($1, $2, $3)', [row.kid, row.algorithm, row.encrypted]);
+  }
+  await other.query('select pg_advisory_unlock($1)', [KEYS_LOCK]);
+  other.release();
+  const signing = stored.rows.filter(({ algorithm }) => algorithm !== null);
+  expect((await waiting).map(({ kid }) => kid).sort()).toEqual(signing.map(({ kid }) => kid).sort());
   expect((await pool.query('select from oidc_keys')).rowCount).toBe(3);
 });
 
