@@ -30,6 +30,7 @@ import { openIdRoutes } from './oidc/oidc.ts';
 import { openApiOf, pagesRouter, wellKnownRouter } from './pages/routes.ts';
 import { OwnPasskeys, passkeyRoutes } from './passkeys/own-passkeys.ts';
 import { type CoreParts, createSignInCore, createSignInPages, type SignInCore } from './sign-in-core.ts';
+import { isPageCall } from './signin/machine.ts';
 import { signInRoutes } from './signin/routes.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
@@ -208,7 +209,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
-  const { pages, forms, openLink, sendErrorPage } = createSignInPages(parts, core, served, invokeSettings);
+  const { pages, doors, sendErrorPage } = createSignInPages(parts, core, served, invokeSettings);
   return createApp({
     served,
     listenerOf: createListener({
@@ -219,9 +220,11 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       identityOf,
       challengeOf: (challenge) => challengeOf(publicUrl, 'api', challenge),
       isAdmin: (cookies) => portal.admin.isOpen(cookies),
+      varies: isPageCall,
+      additionTo: (name, request) => doors.additionTo(name, request),
     }),
-    openLink,
-    formAt: (method, path) => forms.at(method, path),
+    openLink: doors.openLink,
+    formAt: (method, path) => doors.formAt(method, path),
     openId: core.openId.listener,
     routers: [
       ...parts.routers,
@@ -283,7 +286,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         sendSignIn: async (request, response) => {
           web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, secure)));
         },
-        hasForm: (path) => forms.at('POST', path) !== undefined,
+        hasForm: (path) => doors.formAt('POST', path) !== undefined,
         openApi,
       }),
     ],

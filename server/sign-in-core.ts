@@ -7,7 +7,7 @@ import type { Database } from './db/database.ts';
 import { IssuerDiscovery } from './email-verification/discovery.ts';
 import { EmailVerification, VerifiedSignInStore } from './email-verification/email-verification.ts';
 import { EventRecorder } from './events/recorder.ts';
-import { cookiesOf, receivedCookies } from './http/cookies.ts';
+import { cookiesOf } from './http/cookies.ts';
 import { createDescribeError, type DescribedError, ErrorLog, errorHeaders } from './http/errors.ts';
 import type { InvokeSettings, Served } from './http/invoke.ts';
 import { Limits } from './http/limits.ts';
@@ -21,18 +21,19 @@ import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { AccessTokens } from './oidc/access-tokens.ts';
 import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId } from './oidc/oidc.ts';
-import { loadWebApp, type WebApp } from './pages/web-app.ts';
+import { loadWebApp } from './pages/web-app.ts';
 import { Passkeys } from './passkeys/passkeys.ts';
 import { PasskeyStore } from './passkeys/store.ts';
 import type { SecretKeys } from './secrets.ts';
-import { createFormCall, SignInForms } from './sign-in-pages/forms.ts';
-import { errorPage, offerConfirmation, SignInPages, StepsReader, wantsErrorPage } from './sign-in-pages/pages.ts';
 import { AttemptSecrets, OwnAttempts } from './signin/attempts.ts';
 import { SignInCodes } from './signin/code.ts';
 import { Destinations } from './signin/destination.ts';
-import { describeLink, describePortalLink, linkListener, SignInLinks } from './signin/link.ts';
+import { createFormCall, SignInDoors } from './signin/doors.ts';
+import { describeLink, describePortalLink, SignInLinks } from './signin/link.ts';
+import { SignInMachine } from './signin/machine.ts';
 import { OAuth } from './signin/oauth.ts';
 import { AttemptOpener } from './signin/opener.ts';
+import { errorPage, SignInPages, StepsReader, wantsErrorPage } from './signin/pages.ts';
 import { PortalSessions } from './signin/portal.ts';
 import { QuickLogins } from './signin/quick-login.ts';
 import { SignInRequests } from './signin/request.ts';
@@ -76,20 +77,12 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     waiting: (uid) => openId.interactions.waiting(uid),
   });
   const headers = dataHeaders(config.secure);
-  const webApp = loadWebApp(config);
+  const web = loadWebApp(config);
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
   const statusStore = new StatusStore(core);
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const sessions = new Sessions(new SessionStore(core));
   const portalSessions = new PortalSessions(core);
-  const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
-    if (!page.steps) return webApp.sendSignIn(response, page, status);
-    const cookies = cookiesOf(response.req, response, config.secure);
-    const passkey = passkeys.ofPage(cookies);
-    const verification = page.steps.passkeyOnly ? undefined : emailVerification.ofPage(cookies);
-    const added = { ...(inbox && { inbox: true as const }), ...(passkey && { passkey }), ...(verification && { verification }) };
-    webApp.sendSignIn(response, { ...page, ...added }, status);
-  };
   const openId = createOpenId({
     config,
     secretKeys,
@@ -100,13 +93,12 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     events,
     describeError,
     keys: providerKeys,
-    sendPage: sendSignIn,
-    readSteps: (request, page) => steps.read(receivedCookies(request, config.secure), page),
+    sendPage: web.sendSignIn,
+    readSteps: (cookies, page) => steps.read(cookies, page),
     headers,
   });
   const ownAttempts = new OwnAttempts(core, destinations, limitFactor);
   const quickLogins = new QuickLogins(core, destinations);
-  const steps = new StepsReader(ownAttempts, sessions, quickLogins);
   const passkeys = new Passkeys({
     publicUrl,
     rpId: config.passkeys.rpId,
@@ -126,6 +118,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     destinations,
     limits,
   });
+  const hasInbox = inbox !== null;
+  const steps = new StepsReader({ attempts: ownAttempts, sessions, accounts: quickLogins, passkeys, emailVerification, hasInbox });
   const requests = new SignInRequests({ destinations, store, outbox, events });
   const opener = new AttemptOpener({ core, secrets, publicUrl });
   const apiKeyBearers = new ApiKeyBearers(database);
@@ -135,7 +129,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
     events,
     headers,
-    web: { ...webApp, sendSignIn },
+    web,
     passkeys,
     emailVerification,
     statusStore,
@@ -163,8 +157,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
 }
 
 /**
- * Returns the pages of signing in: what they show, their forms, the listener of an emailed link, and the page of an error.
- * @param served the calls that a form makes in place of the script
+ * Returns the pages of signing in, the ways into them, and the page of an error.
+ * @param served the calls that the pages make
  */
 export function createSignInPages(
   { config, database }: CoreParts,
@@ -173,36 +167,27 @@ export function createSignInPages(
   invokeSettings: InvokeSettings,
 ) {
   const { publicUrl, secure, trustProxy } = config;
-  const { headers, web, steps, destinations, links, secrets, applications, events, openId } = signIn;
+  const { headers, web, steps, destinations, links, secrets, applications, events, openId, passkeys } = signIn;
   const linkParts = { core: database.core, secrets, applications, events, publicUrl };
   const pages = new SignInPages({
     destinations,
     steps,
-    describeLink: (secret) => describeLink(linkParts, secret, 'none'),
+    interactionPage: (request, cookies, uid, posted) => openId.interactions.page(request, cookies, uid, posted),
+    describeLink: (secret, opening) => describeLink(linkParts, secret, opening),
     describePortalLink: (code, cookies) => describePortalLink(linkParts, code, cookies),
   });
-  const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
-    clientAddress: clientAddressOf(request, trustProxy),
-    requestId: requestIdOf(request),
-    cookies: cookiesOf(request, response, secure),
-    header: (name: string) => request.headers[name]?.toString(),
-  });
-  const forms = new SignInForms({
+  const doors = new SignInDoors({
     publicUrl,
     origins: new Set([publicUrl]),
-    call: createFormCall(served, invokeSettings),
+    machine: new SignInMachine({ pages, call: createFormCall(served, invokeSettings), links, passkeys }),
     pages,
-    interactionPage: (request, uid, posted) => openId.interactions.page(request, uid, posted),
     forgetKey: (email, device) => signIn.quickLogins.forget(email, device),
-    browserRequestOf,
-    sendPage: web.sendSignIn,
-    headers,
-  });
-  const openLink = linkListener({
-    links,
-    passkeys: signIn.passkeys,
-    describeLink: async (secret, opening, cookies) => offerConfirmation(await describeLink(linkParts, secret, opening), cookies),
-    browserRequestOf,
+    browserRequestOf: (request, response) => ({
+      clientAddress: clientAddressOf(request, trustProxy),
+      requestId: requestIdOf(request),
+      cookies: cookiesOf(request, response, secure),
+      header: (name) => request.headers[name]?.toString(),
+    }),
     sendPage: web.sendSignIn,
     headers,
   });
@@ -212,5 +197,5 @@ export function createSignInPages(
     web.sendSignIn(response, errorPage(request, error), error.fault.status);
     return true;
   };
-  return { pages, forms, openLink, sendErrorPage };
+  return { pages, doors, sendErrorPage };
 }

@@ -26,6 +26,7 @@ type PasskeyCookie = (typeof passkeyCookies)[keyof typeof passkeyCookies];
 
 /** The cookies of one request and its response. */
 export type Cookies = {
+  /** A cookie of the server that the response sets has its new value. */
   get(name: CookieName | HintName | PasskeyCookie): string | undefined;
   /** Null deletes the cookie. */
   set(name: CookieName, value: string | null): void;
@@ -43,10 +44,14 @@ export function cookiesOf(request: IncomingMessage, response: ServerResponse, se
       'Set-Cookie',
       serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, sameSite: 'lax', secure, ...attributes }),
     );
+  const received = receivedCookies(request, secure);
+  const changed = new Map<string, string | null>();
   return {
-    ...receivedCookies(request, secure),
-    set: (name, value) =>
-      void append(nameOf(name, secure), value, SECONDS[name], { httpOnly: true, ...(STRICT.has(name) && { sameSite: 'strict' }) }),
+    get: (name) => (changed.has(name) ? (changed.get(name) ?? undefined) : received.get(name)),
+    set: (name, value) => {
+      changed.set(name, value);
+      append(nameOf(name, secure), value, SECONDS[name], { httpOnly: true, ...(STRICT.has(name) && { sameSite: 'strict' }) });
+    },
     setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, {}),
   };
 }

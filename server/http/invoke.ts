@@ -209,7 +209,23 @@ export type Listener = (
   pathParams?: Record<string, string | string[]>,
 ) => Promise<void>;
 
+/** A call that was made: its input before it was parsed, and its output or why it was refused. */
+export type MadeCall = { input: Record<string, unknown> } & (
+  | { output: object; error?: undefined }
+  | { output?: undefined; error: DescribedError }
+);
+
+/** Returns what the response to a call contains besides; null: nothing. @param make makes the call */
+export type Addition = (
+  browser: Pick<Call, 'clientAddress' | 'requestId' | 'cookies' | 'header'>,
+  make: () => Promise<MadeCall>,
+) => Promise<object | null>;
+
 export type ListenerSettings = InvokeSettings & {
+  /** Returns what the response to a request contains besides, where the request prefers that (RFC 7240); null for any other. */
+  additionTo(name: RouteName, request: IncomingMessage): Addition | null;
+  /** The calls of which a request may prefer more, so that their responses vary. */
+  varies(name: RouteName): boolean;
   /** As of `cookiesOf`. */
   secure: boolean;
   trustProxy: number;
@@ -228,10 +244,12 @@ export type ListenerSettings = InvokeSettings & {
  * be handled before it.
  */
 export function createListener(settings: ListenerSettings): (served: Served) => Listener {
-  const headers = dataHeaders(settings.secure);
+  const dataOnly = dataHeaders(settings.secure);
   return (served) => {
     const route: Route = routes[served.name];
     const oauth = route.oauth === true;
+    const varies = settings.varies(served.name);
+    const headers = varies ? { ...dataOnly, Vary: 'Prefer' } : dataOnly;
     const isQuery = route.method === 'GET' || route.method === 'DELETE';
     const successHeaders = {
       ...headers,
@@ -241,10 +259,12 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
     return async (request, response, pathParams) => {
       const cookies = cookiesOf(request, response, settings.secure);
       const requestId = requestIdOf(request);
+      let input: Record<string, unknown> = {};
       const readInput = async () => {
         if (route.method !== 'GET') requireOwnOrigin(request, route.access, settings.origins);
         const fields = isQuery ? queryOf(request) : await readBody(request, oauth);
-        return pathParams ? { ...fields, ...pathParams } : fields;
+        input = pathParams ? { ...fields, ...pathParams } : fields;
+        return input;
       };
       const call = {
         clientAddress: clientAddressOf(request, settings.trustProxy),
@@ -256,14 +276,24 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
         isAdmin: () => settings.isAdmin(cookies),
         isFromThisMachine: () => isFromThisMachine(request),
       };
-      const result = await invoke(served, call, settings);
+      let result: Result | undefined;
+      const make = async () => {
+        result = await invoke(served, call, settings);
+        return result.error ? { input, error: result.error } : { input, output: JSON.parse(result.json) };
+      };
+      const addition = varies ? settings.additionTo(served.name, request) : null;
+      // A response without the addition is better than none: the call has been made.
+      const added = addition && (await addition(call, make).catch((error) => void settings.describeError(error, 'page', requestId)));
+      result ??= await invoke(served, call, settings);
       if (result.error) {
         const challenge = challengeFor(result.error.fault, route.scope && [route.scope]);
         const errorHeaders = challenge ? { ...headers, 'WWW-Authenticate': settings.challengeOf(challenge) } : headers;
-        return sendError(response, result.error, errorHeaders, { oauth });
+        const { fault, body } = result.error;
+        return sendError(response, { fault, body: { ...body, ...added } }, errorHeaders, { oauth });
       }
-      response.writeHead(200, { ...successHeaders, 'X-Request-Id': requestId, 'Content-Length': Buffer.byteLength(result.json) });
-      response.end(result.json);
+      const json = added ? JSON.stringify({ ...JSON.parse(result.json), ...added }) : result.json;
+      response.writeHead(200, { ...successHeaders, 'X-Request-Id': requestId, 'Content-Length': Buffer.byteLength(json) });
+      response.end(json);
     };
   };
 }

@@ -3,17 +3,18 @@ import { parse } from 'cookie';
 import type { Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
-import type { AuthorizationStep, SignInPage, SignInSteps } from '../../contract/pages.ts';
+import type { AuthorizationStep, SignInPage } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 import type { Conditions, Destination } from '../../contract/signin.ts';
 import type { Database } from '../db/database.ts';
 import { methodOf } from '../db/sign-in-rows.ts';
+import type { Cookies } from '../http/cookies.ts';
 import { queryOf } from '../http/reading.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import type { StepsPage } from '../sign-in-pages/pages.ts';
+import type { PageRequest, PageResponse, Posted, StepsContent, StepsPage } from '../signin/pages.ts';
 import { interactionResults } from './adapter.ts';
 import { type Authentication, acrOf, amrOf, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { clientKindOf } from './clients.ts';
@@ -23,8 +24,6 @@ import { grantConsent, type Interaction } from './grants.ts';
 import { applicationTarget, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './store.ts';
 
-type Query = ReturnType<typeof queryOf>;
-
 export type InteractionsParts = {
   publicUrl: string;
   secure: boolean;
@@ -32,14 +31,10 @@ export type InteractionsParts = {
   store: RecordsStore;
   provider(): Promise<Provider>;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
-  /** Returns the value of the attempt cookie. */
-  attemptOf(request: IncomingMessage): string | undefined;
+  cookiesOf(request: IncomingMessage, response: ServerResponse): Cookies;
   /** Returns which step of the sign-in the page of an authorization request shows. */
-  readSteps(request: IncomingMessage, page: StepsPage): Promise<SignInSteps>;
+  readSteps(cookies: Cookies, page: StepsPage): Promise<StepsContent>;
 };
-
-/** What a form of the page posted, when the response shows the page again. */
-type Posted = { step: 'address' | 'code'; email: string };
 
 /** The steps of an authorization request in which a person takes part: sign-in, choice of account and consent. */
 export class Interactions {
@@ -64,20 +59,21 @@ export class Interactions {
   async open(request: IncomingMessage, response: ServerResponse, uid: string): Promise<boolean> {
     const provider = await this.#parts.provider();
     const interaction = await this.#ofBrowser(provider, request.headers.cookie, uid);
-    if (interaction && (await this.#continue(provider, request, interaction, queryOf(request)))) return true;
-    const { page, status } = await this.#read(provider, request, interaction);
+    const cookies = this.#parts.cookiesOf(request, response);
+    if (interaction && (await this.#continue(provider, request, cookies.get('attempt'), interaction))) return true;
+    const { page, status } = await this.#read(provider, request, cookies, interaction);
     this.#parts.sendPage(response, page, status);
     return false;
   }
 
-  /** Returns the page of the next step of an authorization request. @param posted what a form of the page posted */
-  async page(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }> {
+  /** Returns the page of the next step of an authorization request. */
+  async page(request: PageRequest, cookies: Cookies, uid: string, posted?: Posted): Promise<PageResponse> {
     const provider = await this.#parts.provider();
-    return this.#read(provider, request, await this.#ofBrowser(provider, request.headers.cookie, uid), posted);
+    return this.#read(provider, request, cookies, await this.#ofBrowser(provider, request.headers.cookie, uid), posted);
   }
 
-  async #read(provider: Provider, request: IncomingMessage, interaction: Interaction | undefined, posted?: Posted) {
-    if (interaction) return { page: await this.#pageOf(provider, request, interaction, posted), status: 200 };
+  async #read(provider: Provider, request: PageRequest, cookies: Cookies, interaction: Interaction | undefined, posted?: Posted) {
+    if (interaction) return { page: await this.#pageOf(provider, request, cookies, interaction, posted), status: 200 };
     const page: SignInPage = {
       language: pageLanguage(request, undefined),
       target: { kind: 'portal' },
@@ -126,9 +122,9 @@ export class Interactions {
     return isSame && current.accountId === interaction.session?.accountId ? interaction : undefined;
   }
 
-  async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, { token }: Query): Promise<boolean> {
+  async #continue(provider: Provider, request: IncomingMessage, attempt: string | undefined, interaction: Interaction): Promise<boolean> {
     const { prompt, uid, returnTo, params } = interaction;
-    const attempt = this.#parts.attemptOf(request);
+    const { token } = queryOf(request);
     if (
       prompt.name === 'consent' ||
       request.method !== 'GET' ||
@@ -182,7 +178,13 @@ export class Interactions {
     return { maxAge: params.max_age === undefined ? null : Number(params.max_age), passkey };
   }
 
-  async #pageOf(provider: Provider, request: IncomingMessage, interaction: Interaction, posted: Posted | undefined): Promise<SignInPage> {
+  async #pageOf(
+    provider: Provider,
+    request: PageRequest,
+    received: Cookies,
+    interaction: Interaction,
+    posted: Posted | undefined,
+  ): Promise<SignInPage> {
     const { uid, params, prompt, session } = interaction;
     const language = pageLanguage(request, params.ui_locales);
     const clientId = String(params.client_id);
@@ -201,7 +203,7 @@ export class Interactions {
       chooseAccount: prompt.name === 'select_account',
     };
     const page = { destination: this.#destinationOf(interaction), query: queryOf(request), language, hint, posted };
-    return { language, target, authorization, steps: await this.#parts.readSteps(request, page) };
+    return { language, target, authorization, ...(await this.#parts.readSteps(received, page)) };
   }
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parse } from 'cookie';
 import type { JWK, Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
 import type { SignInPage } from '../../contract/pages.ts';
@@ -8,6 +7,7 @@ import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
+import { cookiesOf, receivedCookies } from '../http/cookies.ts';
 import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../http/cors.ts';
 import { type DescribeError, sendError } from '../http/errors.ts';
 import { type Served, serve } from '../http/invoke.ts';
@@ -52,13 +52,9 @@ type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: 
 export function createOpenId(parts: Parts): OpenId {
   const { config, core, limits, sendPage, headers } = parts;
   const { publicUrl, secure, mode } = config;
-  const cookieOf = (request: IncomingMessage, name: 'attempt' | 'device') => {
-    const value = parse(request.headers.cookie ?? '')[secure ? `__Host-${name}` : name];
-    return isRandomSecret(value) ? value : undefined;
-  };
   const deviceOf = (request: IncomingMessage) => {
-    const device = cookieOf(request, 'device');
-    return device === undefined ? undefined : digest(device);
+    const device = receivedCookies(request, secure).get('device');
+    return isRandomSecret(device) ? digest(device) : undefined;
   };
   const store = new RecordsStore(core);
   const clients = new OpenIdClients({ core, local: mode === 'local' });
@@ -99,7 +95,7 @@ export function createOpenId(parts: Parts): OpenId {
     store,
     sendPage,
     provider: async () => (await provider.current()).provider,
-    attemptOf: (request) => cookieOf(request, 'attempt'),
+    cookiesOf: (request, response) => cookiesOf(request, response, secure),
     readSteps: parts.readSteps,
   });
   const listener = createOpenIdListener({

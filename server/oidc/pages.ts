@@ -143,7 +143,7 @@ export class ProviderPages {
  * Returns the language of a page: the one chosen on it or on an earlier one, else the first known one of `ui_locales` (OpenID
  * Connect Core §3.1.2.1).
  */
-export function pageLanguage(request: IncomingMessage, uiLocales: unknown): LanguageCode {
+export function pageLanguage(request: Pick<IncomingMessage, 'url' | 'headers'>, uiLocales: unknown): LanguageCode {
   // Of a request that is rejected, so that its query may be malformed.
   const chosen = new URLSearchParams(request.url?.split('?')[1]).get('language') ?? parse(request.headers.cookie ?? '')[LANGUAGE_COOKIE];
   if (chosen !== undefined) return languageOf(chosen);

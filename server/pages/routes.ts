@@ -7,7 +7,7 @@ import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { docPath, slugAt } from '../../docs/pages.ts';
 import { ANY_ORIGIN, preflightHeaders } from '../http/cors.ts';
 import { metadataPath, type Resource, resourceUri } from '../http/errors.ts';
-import { isSignInPath } from '../sign-in-pages/pages.ts';
+import { isSignInPath } from '../signin/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
 
 type Parts = {

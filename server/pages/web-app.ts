@@ -9,7 +9,7 @@ import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '..
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
 import { inAscii } from '../http/reading.ts';
-import { visitorLanguage } from '../sign-in-pages/pages.ts';
+import { visitorLanguage } from '../signin/pages.ts';
 import { fontPreloads, type PreloadsOf, pagePreloads } from './preloads.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './sign-in-renderer.ts';
 

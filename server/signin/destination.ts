@@ -139,16 +139,39 @@ export function conditionsOf({ max_age, require }: z.output<typeof SignInConditi
   return { maxAge: max_age ?? null, passkey: require === 'passkey' };
 }
 
-/** Returns the page on which a sign-in to a website or to the portal begins. */
-export function pageOf(destination: Exclude<Destination, { to: 'application' }>, language: string): string {
-  const { to, url, conditions } = destination;
-  const query = new URLSearchParams();
-  if (to === 'website') query.set('forward_url', url);
-  if (to === 'website' && conditions.maxAge !== null) query.set('max_age', String(conditions.maxAge));
-  if (to === 'website' && conditions.passkey) query.set('require', 'passkey');
-  query.set('language', language);
-  return `/auth?${query}`;
+/** Returns the parameters by which a page, and its calls, name a destination. */
+function parametersOf(destination: Destination): Record<string, unknown> {
+  if (destination.to === 'application') return { interaction: destination.interaction };
+  if (destination.to === 'portal') return {};
+  const { url, conditions } = destination;
+  return { forward_url: url, max_age: conditions.maxAge ?? undefined, require: conditions.passkey ? 'passkey' : undefined };
 }
+
+/**
+ * Returns the address of the page on which a sign-in begins, and of its forms without a name.
+ * @param parameters of the page; those of its first display alone are left out
+ */
+export function pageAddress(
+  { interaction, forward_url, max_age, require }: Record<string, unknown>,
+  language: string,
+  step?: 'address' | 'code',
+): { path: string; search: string } {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ forward_url, max_age, require }))
+    if (typeof value === 'string' || typeof value === 'number') query.set(name, String(value));
+  query.set('language', language);
+  if (step) query.set('step', step);
+  return { path: interaction === undefined ? '/auth' : `/oauth/interaction/${interaction}`, search: `?${query}` };
+}
+
+/** Returns the same address as text. */
+export function addressText(parameters: Record<string, unknown>, language: string, step?: 'address' | 'code'): string {
+  const { path, search } = pageAddress(parameters, language, step);
+  return path + search;
+}
+
+/** Returns the page on which a sign-in to a destination begins. */
+export const pageOf = (destination: Destination, language: string) => addressText(parametersOf(destination), language);
 
 /** Returns what the rows of a sign-in have about its destination. `interaction`: SHA-256 of its id, which is a secret of its browser. */
 export function columnsOf(destination: Destination) {

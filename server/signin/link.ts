@@ -1,26 +1,32 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
-import { type LanguageCode, languageOf } from '../../contract/languages.ts';
+import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
-import type { SignInBoot, SignInPage } from '../../contract/pages.ts';
+import type { SignInBoot } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf, maskEmail } from '../../contract/rules.ts';
 import type { Destination } from '../../contract/signin.ts';
-import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
+import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { queryOf } from '../http/reading.ts';
-import { signIns } from '../metrics/metrics.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
-import { digest, isRandomSecret } from '../secrets.ts';
+import { digest } from '../secrets.ts';
 import { clientActive, endedBySibling, lifeOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
 import { type AttemptKind, type AttemptSecrets, hasCode } from './attempts.ts';
 import { knowDevice } from './complete.ts';
-import { isRedirectOf, pageOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './destination.ts';
-import type { AddressProven, AttemptOpener, PasskeyOffers, SignedIn } from './opener.ts';
+import {
+  addressText,
+  isRedirectOf,
+  pageOf,
+  redirectHostOf,
+  SHOWN_WEBSITE,
+  type ShownWebsite,
+  siteTarget,
+  withCode,
+} from './destination.ts';
+import type { AddressProven, AttemptOpener, SignedIn } from './opener.ts';
 
 const COUNT_ADDRESS_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1
@@ -35,10 +41,6 @@ where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at - ${lifeOf('a'
 const KNOW_DEVICE = `
 with person as (select $4::text as email where exists (select from sign_in_attempts where id = $5) and ${notBeingSignedOut('$4::text')})
 ${knowDevice('person', { selector: '$1::bytea', device: '$2::bytea', label: '$3::text' })}`;
-
-const SIGNED_IN_BY_LINK = signIns.with('link', 'signed_in');
-/** The page asks for the address, or says that the link has ended. */
-const LINK_NOT_OPENED = signIns.with('link', 'page');
 
 /** The attempt for which an address was entered. */
 type Tried = { email: string; domain: string | null };
@@ -101,61 +103,10 @@ export class SignInLinks {
 }
 
 /**
- * Returns the listener of GET /auth/link?t=…, the only GET that consumes anything, and only in the browser that requested the
- * email. HEAD, prefetches and every other browser get a page.
- */
-export function linkListener(parts: {
-  links: SignInLinks;
-  passkeys: PasskeyOffers;
-  describeLink(secret: string, opening: Opening, cookies: Cookies): Promise<SignInPage>;
-  browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
-  sendPage(response: ServerResponse, page: SignInPage): void;
-  /** Headers of the redirect. */
-  headers: Record<string, string>;
-}) {
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { t, language } = queryOf(request);
-    const secret = typeof t === 'string' ? t : '';
-    const browserRequest = parts.browserRequestOf(request, response);
-    const { cookies } = browserRequest;
-    const mayOpen = request.method === 'GET' && !isPrefetch(request);
-    // With the cookies of a browser, an address that is sent twice from the page is known to come from the same one.
-    const browser = mayOpen ? browserOf(browserRequest) : null;
-    const hasCookies = isRandomSecret(cookies.get('attempt')) || isRandomSecret(cookies.get('device'));
-    const signedIn = browser && hasCookies ? await parts.links.open(secret, browser) : null;
-    if (!browser || !signedIn || signedIn.authKey === null) {
-      if (mayOpen) LINK_NOT_OPENED.value += 1;
-      // The page is in the language of the email, unless another one is chosen on it.
-      const page = await parts.describeLink(secret, signedIn ? 'again' : mayOpen ? 'first' : 'none', cookies);
-      return parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
-    }
-    SIGNED_IN_BY_LINK.value += 1;
-    const { email, authKey, redirectUrl } = signedIn;
-    rememberAccount(cookies, email, authKey);
-    if (redirectUrl === null) {
-      const addPasskey = await parts.passkeys.require(cookies, signedIn, browser.device);
-      const page = await parts.describeLink(secret, 'none', cookies);
-      return parts.sendPage(response, { language: page.language, target: page.target, addPasskey });
-    }
-    const options = await parts.passkeys.offer(cookies, { email, device: browser.device });
-    if (options) {
-      const page = await parts.describeLink(secret, 'none', cookies);
-      return parts.sendPage(response, { language: page.language, target: page.target, offer: { email, options, url: redirectUrl } });
-    }
-    response.writeHead(303, { ...parts.headers, Location: redirectUrl, 'Content-Length': 0 }).end();
-  };
-}
-
-function isPrefetch({ headers }: IncomingMessage): boolean {
-  const purpose = `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''} ${headers['x-purpose'] ?? ''} ${headers['x-moz'] ?? ''}`;
-  return /prefetch|prerender|preview/i.test(purpose);
-}
-
-/**
  * Why the page of a link is shown. `none`: nothing would have opened the link; `first`: the link was opened in a browser that it does not
  * sign in; `again`: in one that it has signed in.
  */
-type Opening = 'none' | 'first' | 'again';
+export type Opening = 'none' | 'first' | 'again';
 
 /** What the page of an opened link shows. */
 export type LinkPage = Pick<SignInBoot, 'link' | 'target' | 'language'>;
@@ -229,7 +180,7 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
   const target = targetOf(found);
   // A program is signed in, which has no cookies by which this browser could be told from another one.
   if (found.clientId === CLI_CLIENT_ID && found.status === 'used' && found.recent) return describeSignedIn(found);
-  if (found.status !== 'open') return { language, target, link: { state: found.status, again: beginAgain(found) } };
+  if (found.status !== 'open') return { language, target, link: { state: found.status, again: againAt(found) } };
   if (found.kind !== 'app')
     return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: hasCode(found.kind) } };
   if (found.clientId !== CLI_CLIENT_ID || !found.redirectUri || !found.state) return INVALID;
@@ -256,7 +207,7 @@ export async function describePortalLink(
   const began = attempt !== undefined && digest(attempt).equals(found.browser);
   // The second click of two may have aborted the page that used the link, so that its session has not arrived.
   const isOpen = status === 'open' || (status === 'used' && recent && session !== null && began);
-  if (!isOpen) return { language, target, link: { state: status, again: beginAgain(found) } };
+  if (!isOpen) return { language, target, link: { state: status, again: againAt(found) } };
   return began ? null : { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
 }
 
@@ -294,9 +245,9 @@ function describeSignedIn(found: LinkState): LinkPage {
   return { language, target: targetOf(found), link: { state: 'signed_in', again } };
 }
 
-/** Returns the sign-in page for the same target, or the website itself when it is not registered any more. */
-function beginAgain({ destination, registered, language }: LinkState): string {
-  if (destination?.to !== 'website') return `/auth?${new URLSearchParams({ language })}`;
+/** Returns where to begin again: at the website itself when it is not registered any more. */
+function againAt({ destination, registered, language }: LinkState): string {
+  if (destination?.to !== 'website') return addressText({}, language);
   return registered ? pageOf(destination, language) : new URL(destination.url).origin;
 }
 

@@ -2,7 +2,7 @@ import { ATTEMPT_SECONDS, REPEAT_SECONDS } from '../../contract/limits.ts';
 import { type EmailMethod, METHODS } from '../../contract/methods.ts';
 import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
 import type { Destination } from '../../contract/signin.ts';
-import type { Browser } from '../accounts/browser.ts';
+import { type Browser, rememberAccount } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -155,6 +155,29 @@ export class AttemptOpener {
     const same = issued.find(({ authKey }) => authKey.selector.equals(opened.selector));
     return same && opened.isRecent && opened.hasToken !== opened.passkeyFirst ? resultOf(opened, same) : null;
   }
+}
+
+/** What a call responds after a proof by email. */
+export type ProofResponse = { redirectUrl: string; passkey?: PasskeyCreationOptions } | { addPasskey: RequiredPasskey };
+
+/**
+ * Makes a browser remember the account of a proof by email, and returns where it goes on: to the website, to a passkey that it has to add,
+ * or to the offer of one, which is made once.
+ * @param options.offers the browser is the person's own
+ */
+export async function respondToProof(
+  passkeys: PasskeyOffers,
+  cookies: Cookies,
+  proven: SignedIn | AddressProven,
+  { device }: Browser,
+  { offers = true } = {},
+): Promise<ProofResponse> {
+  const { email, authKey, redirectUrl } = proven;
+  // Setting a key that the browser has would end its successors.
+  if (authKey !== null) rememberAccount(cookies, email, authKey);
+  if (redirectUrl === null) return { addPasskey: await passkeys.require(cookies, proven, device) };
+  const passkey = offers && authKey !== null ? await passkeys.offer(cookies, { email, device }) : null;
+  return { redirectUrl, ...(passkey && { passkey }) };
 }
 
 function resultOf(

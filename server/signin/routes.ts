@@ -1,8 +1,7 @@
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import { type Browser, browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
+import { browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import { isApplicationId } from '../applications/applications.ts';
-import type { Cookies } from '../http/cookies.ts';
 import { type Served, serve } from '../http/invoke.ts';
 import { bearerOf } from '../http/reading.ts';
 import { countSignIn } from '../metrics/metrics.ts';
@@ -11,7 +10,7 @@ import type { OwnAttempts } from './attempts.ts';
 import type { SignInCodes } from './code.ts';
 import type { SignInLinks } from './link.ts';
 import { type OAuth, tokenResponse } from './oauth.ts';
-import type { AddressProven, PasskeyOffers, SignedIn } from './opener.ts';
+import { type PasskeyOffers, respondToProof } from './opener.ts';
 import type { PortalSessions } from './portal.ts';
 import type { QuickLogins } from './quick-login.ts';
 import { forgetRefusal, rememberRefusal, type SignInRequests } from './request.ts';
@@ -46,10 +45,6 @@ export function signInRoutes({
   passkeys,
   emailVerification,
 }: SignIn): Served[] {
-  const addPasskey = async (cookies: Cookies, proven: AddressProven, { device }: Browser) => {
-    rememberAccount(cookies, proven.email, proven.authKey);
-    return { addPasskey: await passkeys.require(cookies, proven, device) };
-  };
   return [
     serve('domainAuth', async (input, caller) => {
       await emailVerification.refuseVerifiable(input);
@@ -65,7 +60,7 @@ export function signInRoutes({
       if (redirectUrl) return { redirectUrl };
       const browser = browserOf(caller);
       const opened = await countSignIn('confirmed_link', links.confirm(input, browser));
-      return opened.redirectUrl === null ? addPasskey(caller.cookies, opened, browser) : remember(caller.cookies, opened);
+      return respondToProof(passkeys, caller.cookies, opened, browser, { offers: false });
     }),
     serve('confirmBrowser', async (input, caller) => {
       await links.confirmBrowser(input, browserOf(caller, 'renew'));
@@ -75,11 +70,7 @@ export function signInRoutes({
     serve('emailCode', async (input, caller) => {
       const browser = browserOf(caller);
       const entered = await countSignIn('code', codes.enter(input, browser));
-      if ('code' in entered) return entered;
-      if (entered.redirectUrl === null) return addPasskey(caller.cookies, entered, browser);
-      const passkey =
-        entered.authKey === null ? null : await passkeys.offer(caller.cookies, { email: entered.email, device: browser.device });
-      return { ...remember(caller.cookies, entered), ...(passkey && { passkey }) };
+      return 'code' in entered ? entered : respondToProof(passkeys, caller.cookies, entered, browser);
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
     serve('verifyTokenByPost', (input, caller) => verifier.verify(input, caller)),
@@ -98,9 +89,9 @@ export function signInRoutes({
       return { ...tokenResponse(session, input.client_id, browser), ...(passkey && { passkey }) };
     }),
     serve('validateKey', async (input, caller) => {
-      const signedIn = await countSignIn('remembered_account', quickLogins.login(input, browserOf(caller, 'renew')));
-      const { authKey } = signedIn;
-      return { ...remember(caller.cookies, signedIn), ...(authKey !== null && authKey !== input.key && { key: authKey }) };
+      const { email, authKey, redirectUrl } = await countSignIn('remembered_account', quickLogins.login(input, browserOf(caller, 'renew')));
+      if (authKey !== null) rememberAccount(caller.cookies, email, authKey);
+      return { redirectUrl, ...(authKey !== null && authKey !== input.key && { key: authKey }) };
     }),
     serve('tokenLogin', async (input, caller) => {
       const signedIn = await sessions.signedInBy(caller.cookies.get('sid'));
@@ -118,10 +109,4 @@ export function signInRoutes({
       return { success: true };
     }),
   ];
-}
-
-/** Sets the key of the account, unless the browser has it: setting a former key again would end its successors. */
-function remember(cookies: Cookies, { email, authKey, redirectUrl }: SignedIn): { redirectUrl: string } {
-  if (authKey !== null) rememberAccount(cookies, email, authKey);
-  return { redirectUrl };
 }

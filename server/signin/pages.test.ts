@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
 import type { Destination } from '../../contract/signin.ts';
+import { NO_COOKIES } from '../http/invoke.ts';
 import { randomSecret } from '../secrets.ts';
 import { StepsReader } from './pages.ts';
 
 const asked: string[] = [];
-const reader = new StepsReader(
-  { newest: () => ask('attempt') },
-  { signedInBy: async (sid) => (sid === undefined ? null : ask('session')) },
-  { provenWithin: async () => (await ask('accounts')) ?? [] },
-);
+const reader = new StepsReader({
+  attempts: { newest: () => ask('attempt') },
+  sessions: { signedInBy: async (sid) => (sid === undefined ? null : ask('session')) },
+  accounts: { provenWithin: async () => (await ask('accounts')) ?? [] },
+  passkeys: { ofPage: () => undefined },
+  emailVerification: { ofPage: () => undefined },
+  hasInbox: false,
+});
 
 async function ask(what: string): Promise<null> {
   asked.push(what);
@@ -19,7 +23,7 @@ async function ask(what: string): Promise<null> {
 async function statementsOf(destination: Destination, cookies: Record<string, string>, conditions = destination.conditions) {
   asked.length = 0;
   const page = { destination: { ...destination, conditions }, query: {}, language: 'en', hint: undefined } as const;
-  await reader.read({ get: (name) => cookies[name] }, page);
+  await reader.read({ ...NO_COOKIES, get: (name) => cookies[name] }, page);
   return asked;
 }
 

@@ -9,30 +9,49 @@ import type { Conditions, Destination, DestinationParameters } from '../../contr
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { DescribedError } from '../http/errors.ts';
-import { fieldsOf, type queryOf, queryTextOf } from '../http/reading.ts';
+import { fieldsOf, pathOf, queryOf, queryTextOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import type { OwnAttempts } from '../signin/attempts.ts';
-import type { Destinations } from '../signin/destination.ts';
-import type { LinkPage } from '../signin/link.ts';
-import type { QuickLogins } from '../signin/quick-login.ts';
-import { type Refusal, refusalOf } from '../signin/request.ts';
+import type { OwnAttempts } from './attempts.ts';
+import { addressText, type Destinations, pageAddress } from './destination.ts';
+import type { LinkPage, Opening } from './link.ts';
+import type { QuickLogins } from './quick-login.ts';
+import { refusalOf } from './request.ts';
 
 /** The path of the sign-in page of websites and of the portal, and of its forms. */
-export const SIGN_IN = '/auth';
+const SIGN_IN = '/auth';
 
 const LINK = `${SIGN_IN}/link`;
 const CALLBACK = `${SIGN_IN}/callback`;
 const CALLBACKS = /^\/(?:auth\/callback|legacy-auth)\/?$/;
+const INTERACTION = /^\/oauth\/interaction\/([A-Za-z0-9_-]{21,64})\/?$/;
+const PAGES = /^\/(?:(?:domain-)?auth|auth\/link|auth\/callback|legacy-auth)\/?$/;
+
+/** Returns whether a page of a sign-in has this address. */
+export const isPage = (url: string) => PAGES.test(pathOf({ url })) || INTERACTION.test(pathOf({ url }));
+
+/** A request for a page: its own, or that of a call or a form post of the page, with the address of the page. */
+export type PageRequest = Pick<IncomingMessage, 'headers' | 'url'>;
+
+/** The parameters of a page's URL. */
+export type PageQuery = ReturnType<typeof queryOf>;
+
+/** What a refused call or form post has sent, which the page shows instead of what its URL says. `typed`: the digits of its code. */
+export type Posted = { step: 'address' | 'code'; email: string; typed?: string };
+
+/** A page with the status of its response. */
+export type PageResponse = { page: SignInPage; status: number };
 
 type Parts = {
   destinations: Pick<Destinations, 'ofPage' | 'targetOf'>;
   steps: Pick<StepsReader, 'read'>;
+  /** Returns the page of an authorization request. */
+  interactionPage(request: PageRequest, cookies: Cookies, uid: string, posted?: Posted): Promise<PageResponse>;
   /** Returns the page of an emailed link, which is not used up. */
-  describeLink(secret: string): Promise<LinkPage>;
+  describeLink(secret: string, opening: Opening): Promise<LinkPage>;
   describePortalLink(code: string, cookies: Pick<Cookies, 'get'>): Promise<LinkPage | null>;
 };
 
-/** What the pages at /auth, /domain-auth, /auth/callback and /legacy-auth show. Reading a page changes nothing. */
+/** What the pages of a sign-in show. Reading a page changes nothing. */
 export class SignInPages {
   readonly #parts: Parts;
 
@@ -40,12 +59,11 @@ export class SignInPages {
     this.#parts = parts;
   }
 
-  /** @param posted what a form of the page posted, when the response shows the page again */
-  async read(request: IncomingMessage, cookies: Cookies, posted?: Posted): Promise<SignInPage> {
-    const path = (request.url ?? '').split('?')[0];
+  /** Returns a page of /auth, /domain-auth, /auth/callback or /legacy-auth. */
+  async read(request: PageRequest, cookies: Cookies, posted?: Posted): Promise<SignInPage> {
     const query = queryOfPage(request);
     const language = languageOf(query.language);
-    if (CALLBACKS.test(path)) return this.#readCallback(query, cookies);
+    if (CALLBACKS.test(pathOf(request))) return this.#readCallback(query, cookies);
     const { destinations, steps } = this.#parts;
     const page = destinations.ofPage(query);
     const { destination } = page;
@@ -53,20 +71,30 @@ export class SignInPages {
       destinations.targetOf(page),
       destination && steps.read(cookies, { destination, query, language, hint: query.login_hint, posted }),
     ]);
-    return target.kind === 'unsupported' || !read ? { language, target } : { language, target, steps: read };
+    return target.kind === 'unsupported' || !read ? { language, target } : { language, target, ...read };
   }
 
-  /** Returns what a page shows of the website of a forward_url. */
-  targetOf(forwardUrl: string): Promise<SignInPage['target']> {
-    const { destinations } = this.#parts;
-    return destinations.targetOf(destinations.ofPage({ forward_url: forwardUrl }));
+  /** Returns the page at an address, with its path and query, for a call or a form post of the page. */
+  async at(request: PageRequest, cookies: Cookies, posted?: Posted): Promise<PageResponse> {
+    const path = pathOf(request);
+    const uid = INTERACTION.exec(path)?.[1];
+    if (path.startsWith(LINK) || CALLBACKS.test(path)) return { page: await this.ofLink(request, cookies), status: 200 };
+    const { page, status } = uid
+      ? await this.#parts.interactionPage(request, cookies, uid, posted)
+      : { page: await this.read(request, cookies, posted), status: 200 };
+    const step = (posted?.step ?? queryOf(request).step) === 'code' ? 'code' : undefined;
+    return { page: { ...page, ...pageAddress({ interaction: uid, ...queryOfPage(request) }, page.language, step) }, status };
   }
 
-  /** Returns the page of the emailed link that a query names, at its own path. The link is not used. */
-  async readLink(query: PageQuery, cookies: Pick<Cookies, 'get'>): Promise<SignInPage> {
-    if (query.code !== undefined) return { ...(await this.#readCallback(query, cookies)), path: CALLBACK };
-    const page = offerConfirmation(await this.#parts.describeLink(typeof query.t === 'string' ? query.t : ''), cookies);
-    return { ...page, path: LINK, language: query.language === undefined ? page.language : languageOf(query.language) };
+  /** Returns the page of the emailed link that an address names. */
+  async ofLink(request: PageRequest, cookies: Pick<Cookies, 'get'>, opening: Opening = 'none'): Promise<SignInPage> {
+    const query = queryOfPage(request);
+    const search = `?${queryTextOf(request)}`;
+    if (query.code !== undefined) return { ...(await this.#readCallback(query, cookies)), path: CALLBACK, search };
+    const link = await this.#parts.describeLink(typeof query.t === 'string' ? query.t : '', opening);
+    const page = { ...offerConfirmation(link, cookies), path: LINK, search };
+    // The page is in the language of the email, unless another one is chosen on it.
+    return query.language === undefined ? page : { ...page, language: languageOf(query.language) };
   }
 
   async #readCallback({ code, language }: PageQuery, cookies: Pick<Cookies, 'get'>): Promise<SignInPage> {
@@ -78,34 +106,19 @@ export class SignInPages {
 }
 
 /** Returns the page of an emailed link; in a browser whose request for an email was refused, with the offer to confirm the browser. */
-export function offerConfirmation(page: SignInPage, cookies: Pick<Cookies, 'get'>): SignInPage {
+function offerConfirmation(page: SignInPage, cookies: Pick<Cookies, 'get'>): SignInPage {
   const refusal = page.link && page.link.state !== 'invalid' ? refusalOf(cookies) : null;
   if (!refusal) return page;
-  return { ...page, language: refusal.language, confirmBrowser: { email: refusal.email, back: pageOfRefusal(refusal) } };
+  return { ...page, language: refusal.language, confirmBrowser: { email: refusal.email, back: addressText(refusal, refusal.language) } };
 }
-
-/** Returns the page that requested the email of a refusal. */
-export function pageOfRefusal({ interaction, forward_url, max_age, require, language }: Refusal): string {
-  const query = { forward_url, max_age: max_age?.toString(), require };
-  return baseOf(interaction) + pageQuery(query as PageQuery, language);
-}
-
-/** Returns the path of the page of an authorization request; without one, of the sign-in page. */
-export const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${uid}` : SIGN_IN);
 
 /** Returns the query of a page. A NUL character becomes another control character: the page shows what is wrong with a forward_url. */
-const queryOfPage = (request: IncomingMessage): PageQuery => withoutEmptyUrl(fieldsOf(queryTextOf(request).replaceAll('%00', '%01')));
+export const queryOfPage = (request: PageRequest): PageQuery => withoutEmptyUrl(fieldsOf(queryTextOf(request).replaceAll('%00', '%01')));
 
-/** Returns the query of a page or of its form. A forward_url that is empty is not given: the page signs in to the portal. */
-export function withoutEmptyUrl({ forward_url, ...others }: PageQuery): PageQuery {
+/** A forward_url that is empty is not given: the page signs in to the portal. */
+function withoutEmptyUrl({ forward_url, ...others }: PageQuery): PageQuery {
   return forward_url ? { forward_url, ...others } : others;
 }
-
-/** The parameters of a page's URL. */
-export type PageQuery = ReturnType<typeof queryOf>;
-
-/** What a form post that was refused shows again instead of what the URL says. `typed`: the digits of its code. */
-export type Posted = { step: 'address' | 'code'; email: string; typed?: string };
 
 /** A page of a sign-in: where it leads, its parameters, and what a form of it posted. `hint`: its login_hint. */
 export type StepsPage = {
@@ -116,20 +129,40 @@ export type StepsPage = {
   posted?: Posted;
 };
 
-/** Returns which step of a sign-in a page shows, from the cookies of its browser. It changes nothing. */
-export class StepsReader {
-  readonly #attempts: Pick<OwnAttempts, 'newest'>;
-  readonly #sessions: Pick<Sessions, 'signedInBy'>;
-  readonly #accounts: Pick<QuickLogins, 'provenWithin'>;
+/** What the pages of steps 1 and 2 have besides their target. */
+export type StepsContent = Pick<SignInPage, 'steps' | 'inbox' | 'passkey' | 'verification'>;
 
-  constructor(attempts: Pick<OwnAttempts, 'newest'>, sessions: Pick<Sessions, 'signedInBy'>, accounts: Pick<QuickLogins, 'provenWithin'>) {
-    this.#attempts = attempts;
-    this.#sessions = sessions;
-    this.#accounts = accounts;
+type StepsParts = {
+  attempts: Pick<OwnAttempts, 'newest'>;
+  sessions: Pick<Sessions, 'signedInBy'>;
+  accounts: Pick<QuickLogins, 'provenWithin'>;
+  passkeys: { ofPage(cookies: Cookies): SignInPage['passkey'] };
+  emailVerification: { ofPage(cookies: Cookies): SignInPage['verification'] };
+  /** Emails stay in the built-in inbox. */
+  hasInbox: boolean;
+};
+
+/** Returns which step of a sign-in a page shows, from the cookies of its browser. */
+export class StepsReader {
+  readonly #parts: StepsParts;
+
+  constructor(parts: StepsParts) {
+    this.#parts = parts;
   }
 
-  /** The database is asked only for a browser that has begun an attempt or, for the portal, may be signed in. */
-  async read(cookies: Pick<Cookies, 'get'>, page: StepsPage): Promise<SignInSteps> {
+  /**
+   * The database is asked only for a browser that has begun an attempt or, for the portal, may be signed in. The challenge and the nonce
+   * of the page are bound to its browser by a cookie.
+   */
+  async read(cookies: Cookies, page: StepsPage): Promise<StepsContent> {
+    const { passkeys, emailVerification, hasInbox } = this.#parts;
+    const steps = await this.#stepsOf(cookies, page);
+    const passkey = passkeys.ofPage(cookies);
+    const verification = steps.passkeyOnly ? undefined : emailVerification.ofPage(cookies);
+    return { steps, ...(hasInbox && { inbox: true }), ...(passkey && { passkey }), ...(verification && { verification }) };
+  }
+
+  async #stepsOf(cookies: Pick<Cookies, 'get'>, page: StepsPage): Promise<SignInSteps> {
     const { destination, query, language, hint, posted } = page;
     const { conditions } = destination;
     const interaction = destination.to === 'application' ? destination.interaction : undefined;
@@ -137,16 +170,17 @@ export class StepsReader {
     const offersSession = destination.to === 'portal' && asked === undefined && conditions.maxAge === null;
     const [attempt, session, oneClick] = await Promise.all([
       this.#attemptOf(cookies, destination, posted?.step === 'code' ? posted.email : undefined),
-      offersSession ? this.#sessions.signedInBy(cookies.get('sid')) : null,
+      offersSession ? this.#parts.sessions.signedInBy(cookies.get('sid')) : null,
       this.#oneClickOf(cookies, conditions),
     ]);
     const atCode = asked === 'code' && attempt !== null;
     // Step 1 offers an open attempt, and names the address of no other one: its account may have been removed from the page.
     const isOpen = attempt?.status === 'waiting' || attempt?.status === 'code_spent';
     const shown = atCode || isOpen ? attempt : null;
+    const { path: base, search } = pageAddress({ interaction, ...query }, language);
     return {
-      base: baseOf(interaction),
-      query: pageQuery(query, language),
+      base,
+      query: search,
       destination: destinationOf(interaction, query),
       step: atCode ? 'code' : session ? 'signed_in' : 'address',
       email: posted?.email ?? emailIn(hint) ?? shown?.email ?? '',
@@ -166,7 +200,7 @@ export class StepsReader {
       .flatMap((name) => readRememberedAccounts(cookies.get(name)))
       .map(({ email }) => email);
     if (passkey || maxAge === null || maxAge === 0 || emails.length === 0 || !isRandomSecret(device)) return [];
-    return this.#accounts.provenWithin(digest(device), emails, maxAge);
+    return this.#parts.accounts.provenWithin(digest(device), emails, maxAge);
   }
 
   async #attemptOf(cookies: Pick<Cookies, 'get'>, destination: Destination, email: string | undefined) {
@@ -174,17 +208,8 @@ export class StepsReader {
     if (!isRandomSecret(attempt)) return null;
     const device = cookies.get('device');
     const browser = { attempt: digest(attempt), device: isRandomSecret(device) ? digest(device) : null };
-    return this.#attempts.newest(browser, destination, readEmail(email ?? '') ?? undefined);
+    return this.#parts.attempts.newest(browser, destination, readEmail(email ?? '') ?? undefined);
   }
-}
-
-/** Returns the query of a page and of its forms, without `step` and the parameters that only its first display needs. */
-export function pageQuery({ forward_url, max_age, require }: PageQuery, language: LanguageCode, step?: 'address' | 'code'): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ forward_url, max_age, require })) if (typeof value === 'string') query.set(name, value);
-  query.set('language', language);
-  if (step) query.set('step', step);
-  return `?${query}`;
 }
 
 /** Returns what the calls of a page are sent with; null: the sign-in leads to the portal. The calls check the values of the query. */
@@ -208,9 +233,6 @@ export const isSignInPath = (path: string): boolean => SIGN_IN_PATHS.test(path);
 export function wantsErrorPage(request: IncomingMessage): boolean {
   return isSignInPath(partsOf(request).path) && accepts(request).type(['json', 'html']) === 'html';
 }
-
-/** Returns whether a client wants JSON rather than a page. */
-export const prefersJson = (request: IncomingMessage): boolean => accepts(request).type(['html', 'json']) === 'json';
 
 /** Returns the page of an error, with the way to where the visitor can go on. */
 export function errorPage(request: IncomingMessage, { fault, body }: DescribedError): SignInPage {

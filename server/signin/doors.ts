@@ -1,0 +1,248 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import accepts from 'accepts';
+import { Fault } from '../../contract/errors.ts';
+import { type LanguageCode, languageOf } from '../../contract/languages.ts';
+import { type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
+import type { RouteName } from '../../contract/routes.ts';
+import type { DestinationParameters } from '../../contract/signin.ts';
+import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
+import { type Addition, type InvokeSettings, invoke, type Listener, type Served } from '../http/invoke.ts';
+import { requireOwnForm } from '../http/protection.ts';
+import { inAscii, queryTextOf, readBody } from '../http/reading.ts';
+import { addressText, pageAddress } from './destination.ts';
+import { isPageCall, type MachineParts, type Next, type PageCall, type SignInMachine, textOf } from './machine.ts';
+import { destinationOf, isPage, type PageQuery, type PageRequest, queryOfPage, type SignInPages } from './pages.ts';
+import { forgetRefusal } from './request.ts';
+
+type Parts = {
+  publicUrl: string;
+  origins: ReadonlySet<string>;
+  machine: SignInMachine;
+  pages: Pick<SignInPages, 'at'>;
+  /** Voids the key of a remembered account. @param device the cookie of the browser */
+  forgetKey(email: string, device: string | undefined): Promise<void>;
+  browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
+  sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
+  /** Headers of the redirects. */
+  headers: Record<string, string>;
+};
+
+/** A form post: the page that it belongs to, and what it contains. */
+type Post = {
+  /** The request, with the address of the page. */
+  page: PageRequest;
+  browser: BrowserRequest;
+  query: PageQuery;
+  language: LanguageCode;
+  /** What the calls of the page are sent with. */
+  destination: DestinationParameters | null;
+  /** The authorization request that the page belongs to. */
+  uid: string | undefined;
+  fields: Record<string, unknown>;
+};
+
+/** The forms whose fields are the input of one call. */
+const CALLS: Record<string, { call: PageCall; inputOf(post: Post): Record<string, unknown> }> = {
+  address: { call: 'domainAuth', inputOf: ({ fields: { email }, destination, language }) => ({ email, ...destination, language }) },
+  resend: { call: 'domainAuth', inputOf: ({ fields: { email }, destination, language }) => ({ email, ...destination, language }) },
+  code: { call: 'emailCode', inputOf: ({ fields: { email, code } }) => ({ email, code }) },
+  consent: { call: 'decideInteraction', inputOf: ({ fields: { decision }, uid }) => ({ uid, decision }) },
+  link: { call: 'confirmLink', inputOf: ({ fields: { email }, query: { t } }) => ({ t, email }) },
+  browser: { call: 'confirmBrowser', inputOf: ({ fields: { email }, query: { t, code } }) => ({ t: t ?? code, email }) },
+};
+
+/** The value is the address of the page, as path and query in ASCII. */
+const PREFERRED = /(?:^|,)\s*page\s*=\s*"(\/(?!\/)[\x21\x23-\x5b\x5d-\x7e]{0,8000})"/i;
+
+const PATH =
+  /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/(code|resend|account|forget|consent|link|browser))?\/?$/;
+
+/**
+ * The ways into the machine: a form without a script is posted below the path of its page and gets a redirect or a page, and a call of a
+ * page's script gets the next page beside its own response.
+ */
+export class SignInDoors {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the listener of a form, or of the address of a form that is opened as a page; undefined for any other path. */
+  formAt(method: string | undefined, path: string): Listener | undefined {
+    const [, uid, name = 'address'] = PATH.exec(path) ?? [];
+    if (!PATH.test(path) || (name === 'consent') > (uid !== undefined) || (isOfLink(name) && uid !== undefined)) return undefined;
+    if (method === 'POST') return (request, response) => this.#receive(request, response, uid, name);
+    const isPage = name === 'address' || name === 'link';
+    // A browser may open the address of a form after a refused post.
+    return method === 'GET' && !isPage ? async (request, response) => this.#redirect(response, addressOf(request, uid, name)) : undefined;
+  }
+
+  /**
+   * Opens the link of an email: the listener of GET /auth/link?t=…, the only GET that consumes anything, and only in the browser that
+   * requested the email. HEAD, prefetches and every other browser get a page.
+   */
+  openLink: Listener = async (request, response) => {
+    const { browserRequestOf, headers, machine, sendPage } = this.#parts;
+    const mayOpen = request.method === 'GET' && !isPrefetch(request);
+    const next = await machine.openLink(request, browserRequestOf(request, response), mayOpen);
+    if ('page' in next) return sendPage(response, next.page);
+    response.writeHead(303, { ...headers, Location: next.leave, 'Content-Length': 0 }).end();
+  };
+
+  /** Returns what adds the next page to the response of a call, for the script of a page: `Prefer: page="ADDRESS"` (RFC 7240 §2). */
+  additionTo(name: RouteName, { headers }: IncomingMessage): Addition | null {
+    const url = PREFERRED.exec(headers.prefer?.toString() ?? '')?.[1];
+    if (url === undefined || !isPageCall(name) || !isPage(url)) return null;
+    return async (browser, call) => {
+      const next = await this.#parts.machine.follow({ headers, url }, browser, name, call);
+      return next && ('leave' in next ? { leave: next.leave } : { page: next.page });
+    };
+  }
+
+  /**
+   * Handles a form post.
+   * @throws Fault foreign_origin, and those of readBody
+   */
+  async #receive(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
+    const page = { headers: request.headers, url: pageOfForm(request, uid, name) };
+    const query = queryOfPage(page);
+    const browser = this.#parts.browserRequestOf(request, response);
+    requireOwnForm(request, this.#parts.origins);
+    const fields = await readBody(request, true);
+    const post = { page, browser, query, language: languageOf(query.language), destination: destinationOf(uid, query), uid, fields };
+    const skips = name === 'browser' && fields.skip !== undefined;
+    if (name !== 'forget' && !skips) {
+      this.#show(request, response, post, await this.#act(name, post));
+      return;
+    }
+    if (skips) forgetRefusal(browser.cookies);
+    else await this.#forget(post);
+    this.#redirect(response, addressOf(request, uid, name));
+  }
+
+  #act(name: string, post: Post): Promise<Next> {
+    if (name === 'account') return this.#signInAgain(post);
+    return name === 'address' ? this.#begin(post) : this.#call(name, post);
+  }
+
+  async #call(name: string, post: Post): Promise<Next> {
+    const { call, inputOf } = CALLS[name];
+    const next = await this.#parts.machine.act(post.page, post.browser, call, inputOf(post));
+    if (!next) throw new Fault('internal');
+    return next;
+  }
+
+  /** Signs in with the token of the browser, or requests an email. */
+  async #begin(post: Post): Promise<Next> {
+    const { page, browser, destination, fields } = post;
+    const { email, [VERIFICATION_FIELD]: token } = fields;
+    const verified = token ? await this.#parts.machine.act(page, browser, 'verifiedEmailSignIn', { email, token, ...destination }) : null;
+    return verified && 'leave' in verified ? verified : this.#call('address', post);
+  }
+
+  /** Signs in with a remembered account. One that does not meet the conditions of the website or application only fills in its address. */
+  async #signInAgain({ page, browser, destination, fields }: Post): Promise<Next> {
+    const { machine, pages } = this.#parts;
+    const { cookies } = browser;
+    const email = textOf(fields.email);
+    const shown = await pages.at(page, cookies, { step: 'address', email });
+    const { oneClick } = shown.page.steps ?? {};
+    if (oneClick && !oneClick.includes(email)) return shown;
+    const key = rememberedKeyOf(cookies, email);
+    if (!key) return machine.refuse(page, browser, 'account', { email }, { code: 'no_saved_login', status: 400 });
+    const next = await machine.act(page, browser, 'validateKey', { email, key, ...destination });
+    if (next && 'page' in next && next.status === 401) forgetKey(cookies, email);
+    return next ?? shown;
+  }
+
+  async #forget({ browser: { cookies }, fields }: Post): Promise<void> {
+    const email = textOf(fields.email);
+    await this.#parts.forgetKey(email, cookies.get('device'));
+    forgetAccount(cookies, email);
+  }
+
+  /**
+   * Goes on after a form post: with a page, or a redirect to a page with an address of its own.
+   * @throws Fault why the form was refused, for a client that wants JSON, or when the form was changed
+   */
+  #show(request: IncomingMessage, response: ServerResponse, post: Post, next: Next): void {
+    if ('leave' in next) {
+      this.#leave(response, post, next.leave);
+      return;
+    }
+    const { page, status, moved, fault } = next;
+    const { failure, path, search } = page;
+    if (fault && (prefersJson(request) || (failure?.form === 'consent' && status === 400))) throw fault;
+    if (failure?.retryAfter) response.setHeader('Retry-After', String(failure.retryAfter));
+    if (moved) this.#redirect(response, `${path}${search}`);
+    else this.#parts.sendPage(response, page, status);
+  }
+
+  /**
+   * Goes to where a sign-in leads. A redirect to another origin would be blocked by `form-action` of the page's policy, and an
+   * authorization request continues there, so that a page goes on instead.
+   */
+  #leave(response: ServerResponse, { uid, language }: Post, url: string): void {
+    const { publicUrl, sendPage } = this.#parts;
+    if (!URL.canParse(url, publicUrl)) throw new Fault('internal');
+    const { origin, hostname } = new URL(url, publicUrl);
+    const host = uid ? '' : hostname;
+    const target = { kind: 'site', host, displayHost: host, iconUrl: null } as const;
+    if (origin === publicUrl && !uid) this.#redirect(response, url);
+    else sendPage(response, { language, target, leaving: { url } });
+  }
+
+  #redirect(response: ServerResponse, url: string): void {
+    response.writeHead(303, { ...this.#parts.headers, Location: inAscii(url), 'Content-Length': 0 }).end();
+  }
+}
+
+/** Whether a form is on the page of an emailed link. */
+const isOfLink = (form: string) => form === 'link' || form === 'browser';
+
+/** Whether a form is on the page of step 2. */
+const isOfCode = (form: string) => form === 'code' || form === 'resend';
+
+/** Returns the URL of the page to which a form belongs, with the query of the form. */
+function pageOfForm(request: IncomingMessage, uid: string | undefined, name: string): string {
+  const query = queryTextOf(request);
+  if (isOfLink(name)) return `${linkPathOf(request)}?${query}`;
+  return `${pageAddress({ interaction: uid }, '').path}?${query}${isOfCode(name) ? '&step=code' : ''}`;
+}
+
+/** Returns the address at which the page of a form is opened. */
+function addressOf(request: IncomingMessage, uid: string | undefined, name: string): string {
+  if (isOfLink(name)) return pageOfForm(request, uid, name);
+  const query = queryOfPage(request);
+  return addressText({ interaction: uid, ...query }, languageOf(query.language), isOfCode(name) ? 'code' : undefined);
+}
+
+/** Returns the path of the page of an emailed link: that of the portal has its secret as an authorization code. */
+const linkPathOf = (request: IncomingMessage) => (queryOfPage(request).code === undefined ? '/auth/link' : '/auth/callback');
+
+function isPrefetch({ headers }: IncomingMessage): boolean {
+  const purpose = `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''} ${headers['x-purpose'] ?? ''} ${headers['x-moz'] ?? ''}`;
+  return /prefetch|prerender|preview/i.test(purpose);
+}
+
+/** Returns whether a client wants JSON rather than a page. */
+const prefersJson = (request: IncomingMessage): boolean => accepts(request).type(['html', 'json']) === 'json';
+
+/** Returns the calls of the API as forms make them: with the same schemas, limits and time limits as over HTTP, and without an account. */
+export function createFormCall(served: readonly Served[], settings: InvokeSettings): MachineParts['call'] {
+  const servedByName = new Map(served.map((each) => [each.name, each]));
+  return async (name, input, browser) => {
+    const found = servedByName.get(name);
+    if (!found) throw new Error(`There is no call ${name}.`);
+    const call = {
+      ...browser,
+      readInput: () => input,
+      identify: async () => null,
+      isAdmin: async () => false,
+      isFromThisMachine: () => false,
+    };
+    const result = await invoke(found, call, settings);
+    return result.error ? { input, error: result.error } : { input, output: JSON.parse(result.json) };
+  };
+}

@@ -1,0 +1,166 @@
+import { type ErrorCode, Fault } from '../../contract/errors.ts';
+import type { FormFailure, FormName, PasskeyCreationOptions, RequiredPasskey, SignInPage } from '../../contract/pages.ts';
+import type { RouteName } from '../../contract/routes.ts';
+import { CODE_DIGITS, readCode } from '../../contract/rules.ts';
+import { type BrowserRequest, browserOf } from '../accounts/browser.ts';
+import type { MadeCall } from '../http/invoke.ts';
+import { queryOf } from '../http/reading.ts';
+import { signIns } from '../metrics/metrics.ts';
+import { isRandomSecret } from '../secrets.ts';
+import { addressText } from './destination.ts';
+import type { SignInLinks } from './link.ts';
+import { type PasskeyOffers, respondToProof } from './opener.ts';
+import { type PageRequest, type Posted, queryOfPage, type SignInPages } from './pages.ts';
+import { type Refusal, refusalOf } from './request.ts';
+
+/**
+ * Where a sign-in goes on: the page that its browser shows next, or the address to which it leaves the page. `status`: of the page's
+ * response. `moved`: the page has an address of its own, to which a form is redirected. `fault`: why the page is shown again.
+ */
+export type Next = { page: SignInPage; status: number; moved?: true; fault?: Fault } | { leave: string };
+
+/** The calls that a page makes for its forms, and the form to which the error of each belongs. */
+const FORMS = {
+  domainAuth: 'address',
+  authorize: 'address',
+  emailCode: 'code',
+  validateKey: 'account',
+  verifiedEmailSignIn: 'address',
+  confirmLink: 'link',
+  confirmBrowser: 'browser',
+  decideInteraction: 'consent',
+} as const satisfies Partial<Record<RouteName, FormName>>;
+
+export type PageCall = keyof typeof FORMS;
+
+/** Returns whether a page makes a call for one of its forms. */
+export const isPageCall = (name: RouteName): name is PageCall => name in FORMS;
+
+/** What the calls of a page respond. */
+type Response = Partial<{ sent: true; redirectUrl: string | null; passkey: PasskeyCreationOptions; addPasskey: RequiredPasskey }>;
+
+export type MachineParts = {
+  pages: SignInPages;
+  /** Makes a call of the API with the cookies of a browser. Never rejects. */
+  call(name: PageCall, input: Record<string, unknown>, browser: BrowserRequest): Promise<MadeCall>;
+  links: Pick<SignInLinks, 'open'>;
+  passkeys: PasskeyOffers;
+};
+
+const OPENED = signIns.with('link', 'signed_in');
+/** The page asks for the address, or says that the link has ended. */
+const NOT_OPENED = signIns.with('link', 'page');
+
+/** What follows what in a sign-in, for the script of a page and for its forms without one. */
+export class SignInMachine {
+  readonly #parts: MachineParts;
+
+  constructor(parts: MachineParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes a call for a page, and returns where its sign-in goes on. @param page the request, with the address of the page */
+  act(page: PageRequest, browser: BrowserRequest, name: PageCall, input: Record<string, unknown>): Promise<Next | null> {
+    return this.follow(page, browser, name, () => this.#parts.call(name, input, browser));
+  }
+
+  /**
+   * Returns where a sign-in goes on after a call of its page; null where the page itself knows, as after a code with PKCE.
+   * @param make makes the call
+   */
+  async follow(page: PageRequest, browser: BrowserRequest, name: PageCall, make: () => Promise<MadeCall>): Promise<Next | null> {
+    // A call that confirms the browser makes it forget the refusal.
+    const refusal = refusalOf(browser.cookies);
+    const { input, output, error } = await make();
+    if (error) return this.refuse(page, browser, formOf(name, page), input, error.fault);
+    if (name === 'confirmBrowser') return { leave: pageOfRequest(refusal, page) };
+    const response: Response = output;
+    if (!response.sent) return this.#after(page, browser, response, textOf(input.email));
+    return { ...(await this.#parts.pages.at(atCode(page), browser.cookies)), moved: true };
+  }
+
+  /**
+   * Opens an emailed link in the browser that requested it. Any other browser, and a request that must not open it, gets the page of the
+   * link.
+   * @param mayOpen a person has opened it
+   */
+  async openLink(request: PageRequest, browserRequest: BrowserRequest, mayOpen: boolean): Promise<Next> {
+    const { links, pages, passkeys } = this.#parts;
+    const { cookies } = browserRequest;
+    const { t } = queryOf(request);
+    const hasCookies = isRandomSecret(cookies.get('attempt')) || isRandomSecret(cookies.get('device'));
+    // With the cookies of a browser, an address that is sent twice from the page is known to come from the same one.
+    const browser = mayOpen ? browserOf(browserRequest) : null;
+    const opened = browser && hasCookies ? await links.open(textOf(t), browser) : null;
+    if (!browser || !opened || opened.authKey === null) {
+      if (mayOpen) NOT_OPENED.value += 1;
+      return { page: await pages.ofLink(request, cookies, opened ? 'again' : mayOpen ? 'first' : 'none'), status: 200 };
+    }
+    OPENED.value += 1;
+    const next = await this.#after(request, browserRequest, await respondToProof(passkeys, cookies, opened, browser), opened.email);
+    if (!next) throw new Error('A link was opened without a way on.');
+    return next;
+  }
+
+  /** Returns the page of a form again, with what was entered and why it was refused. */
+  async refuse(
+    request: PageRequest,
+    { cookies }: BrowserRequest,
+    form: FormName,
+    input: Record<string, unknown>,
+    fault: Fault | { code: 'no_saved_login'; status: number },
+  ): Promise<Next> {
+    const posted: Posted = { step: form === 'code' || form === 'resend' ? 'code' : 'address', email: textOf(input.email) };
+    const { page } = await this.#parts.pages.at(request, cookies, posted);
+    const code = needsScript(form, fault.code, input, page) ? 'needs_script' : fault.code;
+    const details = fault instanceof Fault ? { field: fault.field, retryAfter: fault.retryAfter } : {};
+    const failure: FormFailure = { form, code, ...details, typed: typedIn(form, code, input) };
+    return { page: { ...page, failure }, status: fault.status, ...(fault instanceof Fault && { fault }) };
+  }
+
+  /** Returns where a sign-in goes on whose person is proven; null for one that only its page continues. */
+  async #after(page: PageRequest, browser: BrowserRequest, response: Response, email: string): Promise<Next | null> {
+    const { addPasskey, passkey, redirectUrl } = response;
+    if (!addPasskey && !passkey) return redirectUrl ? { leave: redirectUrl } : null;
+    const { language, target } = (await this.#parts.pages.at(page, browser.cookies)).page;
+    const content = addPasskey ? { addPasskey } : { offer: { email, options: passkey ?? {}, url: redirectUrl ?? '' } };
+    return { page: { language, target, ...content }, status: 200 };
+  }
+}
+
+/** Returns the form that makes a call: step 2 requests another email. */
+function formOf(name: PageCall, page: PageRequest): FormName {
+  return FORMS[name] === 'address' && queryOfPage(page).step === 'code' ? 'resend' : FORMS[name];
+}
+
+/** Returns the address of step 2. */
+function atCode({ headers, url = '' }: PageRequest): PageRequest {
+  const address = new URL(url, 'http://page');
+  address.searchParams.set('step', 'code');
+  return { headers, url: address.pathname + address.search };
+}
+
+/** Returns whether only the script of a page knows the verifier of its attempt (PKCE), so that its code cannot be entered without one. */
+function needsScript(
+  form: FormName,
+  code: ErrorCode | 'no_saved_login',
+  { state }: Record<string, unknown>,
+  { steps }: SignInPage,
+): boolean {
+  return form === 'code' && code === 'bad_code' && state === undefined && typeof steps?.attempt?.state === 'string';
+}
+
+/** Returns what a refused form contains again: an address, or the digits of a text that has fewer than a code. */
+function typedIn(form: FormName, reason: string, { email, code }: Record<string, unknown>): string | undefined {
+  if (form === 'link' || form === 'browser') return textOf(email);
+  const { digits } = readCode(textOf(code));
+  return form === 'code' && reason === 'bad_request' && digits.length < CODE_DIGITS ? digits : undefined;
+}
+
+/** Returns the page that requested an email which was refused. */
+function pageOfRequest(refusal: Refusal | null, page: PageRequest): string {
+  return refusal ? addressText(refusal, refusal.language) : addressText({}, String(queryOfPage(page).language ?? 'en'));
+}
+
+/** Returns a field of a form; an empty text when it is missing or was sent twice. */
+export const textOf = (field: unknown) => (typeof field === 'string' ? field.slice(0, 512) : '');
