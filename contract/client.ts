@@ -1,5 +1,6 @@
 import { type Endpoint, endpoints } from './endpoints.ts';
 import type { ErrorBody, ErrorCode } from './errors.ts';
+import type { NextPage, SignInPage } from './pages.ts';
 import type { Input, Output, RouteName } from './routes.ts';
 
 /** A call that failed. `message` is the service's sentence for people. */
@@ -19,8 +20,14 @@ export class ApiError extends Error {
   readonly reference?: string;
   /** Seconds to wait before the next try. */
   readonly retryAfter?: number;
+  /** The next page, for a call with the option `page`. */
+  readonly page?: SignInPage;
 
-  constructor(status: number, body: Partial<ErrorBody>, details: { retryAfter?: number; cause?: unknown; explained?: boolean } = {}) {
+  constructor(
+    status: number,
+    body: Partial<ErrorBody> & Partial<NextPage>,
+    details: { retryAfter?: number; cause?: unknown; explained?: boolean } = {},
+  ) {
     super(body.error_description ?? body.error ?? `The service answered ${status}.`, { cause: details.cause });
     this.name = 'ApiError';
     this.status = status;
@@ -30,12 +37,16 @@ export class ApiError extends Error {
     this.field = body.field;
     this.scope = body.scope;
     this.triesLeft = body.triesLeft;
+    this.page = body.page;
     this.reference = body.reference;
     this.retryAfter = details.retryAfter;
   }
 }
 
-export type Client = { [Name in RouteName]: (input: Input<Name>, options?: { signal?: AbortSignal }) => Promise<Output<Name>> };
+/** `page`: the address of the sign-in page that makes the call, for the next page beside the response. */
+type CallOptions = { signal?: AbortSignal; page?: string };
+
+export type Client = { [Name in RouteName]: (input: Input<Name>, options?: CallOptions) => Promise<Output<Name> & Partial<NextPage>> };
 
 /**
  * Returns one function for each call of the API.
@@ -45,7 +56,7 @@ export type Client = { [Name in RouteName]: (input: Input<Name>, options?: { sig
  */
 export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; headers?: Record<string, string> } = {}): Client {
   const send = options.fetch ?? fetch;
-  const call = async ({ method, path: template }: Endpoint, input: Record<string, unknown>, signal?: AbortSignal) => {
+  const call = async ({ method, path: template }: Endpoint, input: Record<string, unknown>, { signal, page }: CallOptions = {}) => {
     const { path, rest } = fillPath(template, input);
     const inQuery = method === 'GET' || method === 'DELETE';
     let response: Response;
@@ -54,7 +65,11 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
       response = await send(`${options.baseUrl ?? ''}${path}${inQuery ? queryOf(rest) : ''}`, {
         method,
         credentials: 'same-origin',
-        headers: { ...(inQuery ? {} : { 'Content-Type': 'application/json' }), ...options.headers },
+        headers: {
+          ...(inQuery ? {} : { 'Content-Type': 'application/json' }),
+          ...(page && { Prefer: `page="${page}"` }),
+          ...options.headers,
+        },
         body: inQuery ? undefined : JSON.stringify(rest),
         signal,
       });
@@ -72,7 +87,7 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
   };
   const calls = Object.entries(endpoints).map(([name, endpoint]) => [
     name,
-    (input: Record<string, unknown>, more?: { signal?: AbortSignal }) => call(endpoint, input, more?.signal),
+    (input: Record<string, unknown>, more?: CallOptions) => call(endpoint, input, more),
   ]);
   return Object.fromEntries(calls);
 }

@@ -157,6 +157,12 @@ export type PasskeyCreationOptions = Record<string, unknown>;
 /** What a feature of the service decides about a sign-in page. The rest follows from the request and the language. */
 export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'accounts'> & Partial<Pick<SignInBoot, 'path' | 'search'>>;
 
+/**
+ * What the response to a call of a sign-in page contains besides, for its header `Prefer: page="ADDRESS"` (RFC 7240 §2): the page that
+ * follows, or the URL at which the sign-in goes on. A refused call has the page that shows it again.
+ */
+export type NextPage = { page: SignInPage; leave: string };
+
 /** What the page of an emailed link shows. */
 export type LinkBoot =
   /** The page prompts for the address and sends it with the link's secret, which is in its own URL. `hasCode`: the email has a code too. */

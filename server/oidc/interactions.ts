@@ -36,6 +36,9 @@ export type InteractionsParts = {
   readSteps(cookies: Cookies, page: StepsPage): Promise<StepsContent>;
 };
 
+/** An authorization request that waits for its person. `session`: the one that a consent is about. */
+type Waiting = Pick<Interaction, 'uid' | 'params' | 'prompt'> & Partial<Pick<Interaction, 'session'>>;
+
 /** The steps of an authorization request in which a person takes part: sign-in, choice of account and consent. */
 export class Interactions {
   readonly #parts: InteractionsParts;
@@ -46,10 +49,15 @@ export class Interactions {
 
   /** Returns an authorization request that waits for a sign-in. @throws Fault interaction_ended */
   async waiting(uid: string): Promise<Extract<Destination, { to: 'application' }>> {
+    const waiting = await this.#waiting(uid);
+    if (!waiting) throw new Fault('interaction_ended');
+    return this.#destinationOf(waiting);
+  }
+
+  async #waiting(uid: string): Promise<Waiting | undefined> {
     const found = await this.#parts.store.find('Interaction', uid);
-    const { params, prompt } = (found?.payload ?? {}) as Partial<Pick<Interaction, 'params' | 'prompt'>>;
-    if (!params || !prompt || prompt.name === 'consent') throw new Fault('interaction_ended');
-    return this.#destinationOf({ uid, params, prompt });
+    const { params, prompt } = (found?.payload ?? {}) as Partial<Waiting>;
+    return params && prompt && prompt.name !== 'consent' ? { uid, params, prompt } : undefined;
   }
 
   /**
@@ -66,13 +74,19 @@ export class Interactions {
     return false;
   }
 
-  /** Returns the page of the next step of an authorization request. */
+  /**
+   * Returns the page of the next step of an authorization request. To a call of the API, the browser does not send the cookie of the
+   * request: whoever knows its id may sign in, and does not get its login_hint.
+   */
   async page(request: PageRequest, cookies: Cookies, uid: string, posted?: Posted): Promise<PageResponse> {
     const provider = await this.#parts.provider();
-    return this.#read(provider, request, cookies, await this.#ofBrowser(provider, request.headers.cookie, uid), posted);
+    const own = await this.#ofBrowser(provider, request.headers.cookie, uid);
+    const waiting = own || !request.ofCall ? own : await this.#waiting(uid);
+    const shown = waiting && !own ? { ...waiting, params: { ...waiting.params, login_hint: undefined } } : waiting;
+    return this.#read(provider, request, cookies, shown, posted);
   }
 
-  async #read(provider: Provider, request: PageRequest, cookies: Cookies, interaction: Interaction | undefined, posted?: Posted) {
+  async #read(provider: Provider, request: PageRequest, cookies: Cookies, interaction: Waiting | undefined, posted?: Posted) {
     if (interaction) return { page: await this.#pageOf(provider, request, cookies, interaction, posted), status: 200 };
     const page: SignInPage = {
       language: pageLanguage(request, undefined),
@@ -182,7 +196,7 @@ export class Interactions {
     provider: Provider,
     request: PageRequest,
     received: Cookies,
-    interaction: Interaction,
+    interaction: Waiting,
     posted: Posted | undefined,
   ): Promise<SignInPage> {
     const { uid, params, prompt, session } = interaction;

@@ -95,7 +95,7 @@ export class SignInDoors {
     const url = PREFERRED.exec(headers.prefer?.toString() ?? '')?.[1];
     if (url === undefined || !isPageCall(name) || !isPage(url)) return null;
     return async (browser, call) => {
-      const next = await this.#parts.machine.follow({ headers, url }, browser, name, call);
+      const next = await this.#parts.machine.follow({ headers, url, ofCall: true }, browser, name, call);
       return next && ('leave' in next ? { leave: next.leave } : { page: next.page });
     };
   }

@@ -134,10 +134,10 @@ function formOf(name: PageCall, page: PageRequest): FormName {
 }
 
 /** Returns the address of step 2. */
-function atCode({ headers, url = '' }: PageRequest): PageRequest {
-  const address = new URL(url, 'http://page');
+function atCode(page: PageRequest): PageRequest {
+  const address = new URL(page.url ?? '', 'http://page');
   address.searchParams.set('step', 'code');
-  return { headers, url: address.pathname + address.search };
+  return { ...page, url: address.pathname + address.search };
 }
 
 /** Returns whether only the script of a page knows the verifier of its attempt (PKCE), so that its code cannot be entered without one. */

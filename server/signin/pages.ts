@@ -30,7 +30,10 @@ const PAGES = /^\/(?:(?:domain-)?auth|auth\/link|auth\/callback|legacy-auth)\/?$
 export const isPage = (url: string) => PAGES.test(pathOf({ url })) || INTERACTION.test(pathOf({ url }));
 
 /** A request for a page: its own, or that of a call or a form post of the page, with the address of the page. */
-export type PageRequest = Pick<IncomingMessage, 'headers' | 'url'>;
+export type PageRequest = Pick<IncomingMessage, 'headers' | 'url'> & {
+  /** It is a call of the API, which has no cookie of the page's own path. */
+  ofCall?: true;
+};
 
 /** The parameters of a page's URL. */
 export type PageQuery = ReturnType<typeof queryOf>;

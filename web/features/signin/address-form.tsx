@@ -1,6 +1,7 @@
 import { type FormEvent, type RefObject, useState } from 'react';
+import type { ApiError } from '../../../contract/client.ts';
 import { emailFaultOf, readEmail } from '../../../contract/rules.ts';
-import { failureText, isAddressError, isApiError, type OwnTexts, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
@@ -35,11 +36,11 @@ export function AddressForm({
   /** `secondary`: the page has a more important button. */
   variant?: 'primary' | 'secondary';
   /** The text for an error without a text. */
-  fallback: Parameters<typeof failureText>[2];
+  fallback: TextKey;
   ownTexts?: OwnTexts;
   onChange: (email: string) => void;
-  /** Sends the address in normal form, and what the browser knows of it. The form stays busy unless it rejects. */
-  onSend: (email: string, proof: Proof) => Promise<void>;
+  /** Sends the address in normal form, and what the browser knows of it. Returns why it was refused; the form stays busy until then. */
+  onSend: (email: string, proof: Proof) => Promise<ApiError | null>;
 }) {
   const translator = useTranslator();
   const { t } = translator;
@@ -62,15 +63,12 @@ export function AddressForm({
     setError(null);
     setOfForm(null);
     setSending(true);
-    const proof = verification.begin(event);
-    try {
-      await onSend(address, proof);
-    } catch (error) {
-      setSending(false);
-      const text = failureText(translator, error, fallback, ownTexts);
-      if (isApiError(error) && isAddressError(error)) showAtField(text);
-      else toastFailure(t('auth.error_title'), text);
-    }
+    const refusal = await onSend(address, verification.begin(event));
+    setSending(false);
+    if (!refusal) return;
+    const text = textOfFailure(translator, refusal, fallback, ownTexts);
+    if (isAddressError(refusal)) showAtField(text);
+    else toastFailure(t('auth.error_title'), text);
   };
 
   return (

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
 import { type TextKey, useTranslator } from '../../lib/texts.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -10,7 +10,6 @@ type Step = Exclude<AuthorizationStep, { step: 'sign_in' }>;
 
 /** The pages below /oauth/ besides the sign-in itself: consent, errors, device flow and sign-out. */
 export function AuthorizationPage({ target, step }: { target: Target; step: Step }) {
-  const [ended, setEnded] = useState(false);
   useEffect(() => {
     // A page that the back button restores from memory shows a step that may have ended.
     const refresh = (event: PageTransitionEvent) => event.persisted && location.reload();
@@ -18,10 +17,9 @@ export function AuthorizationPage({ target, step }: { target: Target; step: Step
     return () => removeEventListener('pageshow', refresh);
   }, []);
 
-  if (ended) return <Note target={target} {...notes.expired} />;
   switch (step.step) {
     case 'consent':
-      return <ConsentStep target={target} {...step} onEnded={() => setEnded(true)} />;
+      return <ConsentStep target={target} {...step} />;
     case 'device_code':
       return step.failure === 'aborted' ? <Note target={target} {...notes.device_cancelled} /> : <DeviceCode {...step} />;
     case 'device_confirm':

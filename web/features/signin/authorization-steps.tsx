@@ -1,15 +1,15 @@
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AuthorizationStep, BootForm, SignInBoot } from '../../../contract/pages.ts';
 import type { Input } from '../../../contract/routes.ts';
-import { api } from '../../lib/api.ts';
-import { failureText, isApiError, useTranslator } from '../../lib/texts.ts';
+import { failureText, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
-import { typedBefore, useBoot, useFormErrors } from './steps.ts';
+import { usePage } from './page.ts';
+import { typedBefore, useFormErrors } from './steps.ts';
 
 const scopeTexts = {
   openid: 'auth.oidc_scope_openid',
@@ -28,18 +28,16 @@ export function ConsentStep({
   target,
   maskedEmail,
   scopes,
-  onEnded,
 }: {
   target: SignInBoot['target'];
-  /** The authorization request has ended, or was decided in another tab. */
-  onEnded: () => void;
 } & Extract<AuthorizationStep, { step: 'consent' }>) {
   const translator = useTranslator();
   const { t } = translator;
   const [deciding, setDeciding] = useState<Decision | null>(null);
   const { interaction: uid } = target as Application;
   const host = hostOf(target);
-  const { path, search } = useBoot();
+  const { act, boot } = usePage();
+  const { path, search } = boot;
   const refused = useFormErrors('consent', 'auth.error_unavailable').ofForm;
 
   const decide = async (event: FormEvent) => {
@@ -49,14 +47,11 @@ export function ConsentStep({
     event.preventDefault();
     if (deciding) return;
     setDeciding(decision);
-    try {
-      const { redirectUrl } = await api.decideInteraction({ uid, decision });
-      location.assign(redirectUrl);
-    } catch (error) {
-      setDeciding(null);
-      if (isApiError(error) && error.code === 'interaction_ended') return onEnded();
-      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
-    }
+    const refusal = await act('decideInteraction', { uid, decision });
+    setDeciding(null);
+    // The page says by itself that the authorization request has ended, or was decided in another tab.
+    if (refusal && refusal.code !== 'interaction_ended')
+      toastFailure(t('auth.error_title'), textOfFailure(translator, refusal, 'auth.error_unavailable'));
   };
   const button = (decision: Decision) => ({ type: 'submit', name: 'decision', value: decision, busy: deciding === decision }) as const;
 

@@ -1,11 +1,12 @@
 import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import type { ApiError } from '../../../contract/client.ts';
 import type { OwnAttempt } from '../../../contract/pages.ts';
 import { CODE_DIGITS as DIGITS, readCode } from '../../../contract/rules.ts';
 import { type Failure, isApiError, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
-import type { Flow, Outcome } from './flow.ts';
-import { formAction, typedBefore, useBoot, useSteps } from './steps.ts';
+import { useBoot } from './page.ts';
+import { formAction, typedBefore, useSteps } from './steps.ts';
 
 /** Digits are only ever added at the end, where the boxes show them; a whole selection may be replaced. */
 function moveCaretToEnd({ currentTarget: field }: { currentTarget: HTMLInputElement }) {
@@ -19,14 +20,13 @@ function moveCaretToEnd({ currentTarget: field }: { currentTarget: HTMLInputElem
  */
 export function CodeForm({
   field,
-  flow,
   attempt: { email, emailCount, status },
-  onAccepted,
+  onCode,
 }: {
   field: RefObject<HTMLInputElement | null>;
-  flow: Flow;
   attempt: OwnAttempt;
-  onAccepted: (outcome: Outcome) => void;
+  /** Sends a code. Returns why it was refused. @throws ApiError */
+  onCode: (email: string, code: string) => Promise<ApiError | null>;
 }) {
   const translator = useTranslator();
   const { t } = translator;
@@ -65,15 +65,13 @@ export function CodeForm({
     }
     setError(null);
     setChecking(true);
-    try {
-      onAccepted(await flow.enterCode(email, digits));
-    } catch (error) {
-      const reason: Failure = isApiError(error) ? error : { code: 'internal' };
-      setError(textOf(reason, status === 'code_spent' || reason.triesLeft === 0));
-      setCode('');
-      setChecking(false);
-      field.current?.focus();
-    }
+    const refusal = await onCode(email, digits).catch((error): Failure => (isApiError(error) ? error : { code: 'internal' }));
+    // The page goes on.
+    if (!refusal) return;
+    setError(textOf(refusal, status === 'code_spent' || refusal.triesLeft === 0));
+    setCode('');
+    setChecking(false);
+    field.current?.focus();
   };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a code that was typed before the script ran

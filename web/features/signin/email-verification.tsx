@@ -1,6 +1,6 @@
 import { type FormEvent, type RefObject, useEffect, useRef } from 'react';
 import { VERIFICATION_FIELD } from '../../../contract/pages.ts';
-import { useBoot } from './steps.ts';
+import { useBoot } from './page.ts';
 
 /** How long a sign-in waits for the browser, from when it began. */
 const WAIT_MS = 1000;

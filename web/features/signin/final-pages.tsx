@@ -6,7 +6,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Card, TargetLine } from './card.tsx';
-import { useBoot } from './steps.ts';
+import { useBoot } from './page.ts';
 
 type PageError = NonNullable<SignInBoot['error']>;
 

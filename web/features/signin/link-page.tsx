@@ -1,18 +1,17 @@
 import { useEffect, useRef, useState } from 'react';
-import type { RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
+import type { SignInBoot } from '../../../contract/pages.ts';
 import { normalEmail } from '../../../contract/rules.ts';
-import { api } from '../../lib/api.ts';
 import { type PkceBundle, readPkce } from '../../lib/storage.ts';
 import { type OwnTexts, useTranslator } from '../../lib/texts.ts';
-import { paths, safePath } from '../../paths.ts';
+import { paths } from '../../paths.ts';
 import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
 import { Card, TargetLine } from './card.tsx';
-import { exchange } from './flow.ts';
-import { AddPasskey, type Offer, PasskeyOffer } from './passkey.tsx';
-import { typedBefore, useBoot, useFormErrors } from './steps.ts';
+import { useBoot, usePage } from './page.ts';
+import { exchange } from './portal.ts';
+import { typedBefore, useFormErrors } from './steps.ts';
 
 type Target = SignInBoot['target'];
 type Link = NonNullable<SignInBoot['link']>;
@@ -29,20 +28,12 @@ export function LinkPage({ target, link }: { target: Target; link: Link }) {
 function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> }) {
   const { t } = useTranslator();
   const field = useRef<HTMLInputElement>(null);
-  const { path, search, failure } = useBoot();
+  const { act, boot } = usePage();
+  const { path, search, failure } = boot;
   const errors = useFormErrors('link', 'auth.error_unavailable');
   const [email, setEmail] = useState(() => typedBefore('email') ?? failure?.typed ?? '');
-  const [required, setRequired] = useState<RequiredPasskey | null>(null);
   const host = target.kind === 'site' ? target.displayHost : null;
-
-  const confirm = async (address: string) => {
-    const secret = new URLSearchParams(location.search).get('t') ?? '';
-    const response = await api.confirmLink({ t: secret, email: address });
-    if ('addPasskey' in response) setRequired(response.addPasskey);
-    else location.assign(response.redirectUrl);
-  };
-
-  if (required) return <AddPasskey target={target} required={required} />;
+  const confirm = (address: string) => act('confirmLink', { t: new URLSearchParams(search).get('t') ?? '', email: address });
 
   return (
     <Card>
@@ -176,10 +167,15 @@ export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
 
 function Completing({ callback, onStartAgain }: { callback: Exclude<Callback, string> | null; onStartAgain: () => void }) {
   const { t } = useTranslator();
+  const { boot, leave, show } = usePage();
   const email = normalEmail(String(callback?.bundle.email ?? '')) ?? '';
-  const [offer, setOffer] = useState<Offer | null>(null);
   const cancelled = useRef(new AbortController());
   const failed = useRef(() => {});
+  const completed = useRef((_: Awaited<ReturnType<typeof exchange>>) => {});
+  completed.current = ({ url, passkey }) => {
+    if (passkey) show({ language: boot.language, target: boot.target, offer: { email, options: passkey, url } });
+    else leave(url, true);
+  };
   failed.current = () => {
     onStartAgain();
     toastFailure(t('auth.callback_failed'), t('auth.callback_failed_text'));
@@ -189,16 +185,11 @@ function Completing({ callback, onStartAgain }: { callback: Exclude<Callback, st
     if (!callback) return;
     const { signal } = cancelled.current;
     exchange(callback.code, callback.bundle, signal).then(
-      ({ url, passkey }) => {
-        if (signal.aborted) return;
-        if (passkey) setOffer({ email, options: passkey, url });
-        else location.replace(url);
-      },
+      (outcome) => signal.aborted || completed.current(outcome),
       () => signal.aborted || failed.current(),
     );
-  }, [callback, email]);
+  }, [callback]);
 
-  if (offer) return <PasskeyOffer target={{ kind: 'portal' }} offer={offer} />;
   return (
     <Card>
       <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
@@ -230,20 +221,19 @@ const browserTexts: OwnTexts = { bad_link: 'auth.browser_wrong' };
 /**
  * An emailed link in a browser whose request for an email was refused: the link, even if someone else requested it, proves that
  * the mailbox is the person's. A person who skips this sees the page of the link.
- * @param back the page that requested the email
  */
-export function ConfirmBrowser({ email: refused, back }: { email: string; back: string }) {
+export function ConfirmBrowser({ email: refused }: { email: string }) {
   const { t } = useTranslator();
-  const { search, failure } = useBoot();
+  const { act, boot } = usePage();
+  const { search, failure } = boot;
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(() => typedBefore('email') ?? failure?.typed ?? refused);
   const errors = useFormErrors('browser', 'auth.error_unavailable', browserTexts);
   const action = `${paths.signIn}/browser${search}`;
 
-  const confirm = async (address: string) => {
+  const confirm = (address: string) => {
     const query = new URLSearchParams(search);
-    await api.confirmBrowser({ t: query.get('t') ?? query.get('code') ?? '', email: address });
-    location.replace(safePath(back, paths.signIn));
+    return act('confirmBrowser', { t: query.get('t') ?? query.get('code') ?? '', email: address }, { replaces: true });
   };
 
   return (

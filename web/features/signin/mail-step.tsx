@@ -1,8 +1,10 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react';
+import type { ApiError } from '../../../contract/client.ts';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import type { AttemptStatus } from '../../../contract/signin.ts';
-import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
+import { api } from '../../lib/api.ts';
+import { type OwnTexts, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { INBOX, paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -12,43 +14,32 @@ import { toast, toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
 import { mailboxSite } from './email.ts';
-import type { Flow, Outcome } from './flow.ts';
-import { formAction, stepUrl, useBoot, useFormErrors, useSteps } from './steps.ts';
+import { useBoot, usePage } from './page.ts';
+import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
 
 /** Step 2: waits for the link or the code of the email. */
 export function MailStep({
-  target,
-  flow,
   attempt,
-  onStatus,
+  onCode,
   onResend,
   onOtherEmail,
-  onSignedIn,
 }: {
-  target: SignInBoot['target'];
-  flow: Flow;
   attempt: OwnAttempt;
-  onStatus: (status: AttemptStatus) => void;
-  /** Requests another email. Rejects when the request failed. */
-  onResend: () => Promise<void>;
+  onCode: ComponentProps<typeof CodeForm>['onCode'];
+  /** Requests another email. Returns why the request was refused. */
+  onResend: () => Promise<ApiError | null>;
   onOtherEmail: () => void;
-  onSignedIn: (outcome: Outcome) => void;
 }) {
   const { t } = useTranslator();
   const steps = useSteps();
-  const [leaving, setLeaving] = useState(false);
+  const { target, inbox } = useBoot();
   const { email, status } = attempt;
   const expired = status === 'expired';
-  usePolledStatus(flow, attempt, leaving, onStatus);
+  usePolledStatus(attempt);
   const refused = useFormErrors('resend', 'auth.error_send_portal', crowded);
-  const { inbox } = useBoot();
   const provider = mailboxSite(email);
   const mailbox = inbox ? INBOX : provider?.url;
   const [before, after] = t('auth.magic_link_sent').split('{email}');
-  const accept = (outcome: Outcome) => {
-    setLeaving(true);
-    onSignedIn(outcome);
-  };
   const codeField = useRef<HTMLInputElement>(null);
 
   useEffect(() => {
@@ -71,7 +62,7 @@ export function MailStep({
       {(refused.ofForm ?? refused.atField) && <Note tone="failure">{refused.ofForm ?? refused.atField}</Note>}
       <StatusNote target={target} status={status} />
       {status === 'opened_elsewhere' && (
-        <Resend attempt={attempt} layout="here" onResend={() => onResend().then(() => codeField.current?.focus())} />
+        <Resend attempt={attempt} layout="here" onResend={onResend} onSent={() => codeField.current?.focus()} />
       )}
       {mailbox && status === 'waiting' && (
         <ButtonLink variant="secondary" href={mailbox} target="_blank" rel="noopener noreferrer" className="mt-5 w-full">
@@ -79,7 +70,7 @@ export function MailStep({
           <OpenIcon />
         </ButtonLink>
       )}
-      {status !== 'opened' && !expired && <CodeForm field={codeField} flow={flow} attempt={attempt} onAccepted={accept} />}
+      {status !== 'opened' && !expired && <CodeForm field={codeField} attempt={attempt} onCode={onCode} />}
       <div className={expired ? '-mb-3 mt-4 flex flex-col-reverse gap-1' : '-mx-3 -mb-3 mt-4 flex flex-wrap justify-between gap-x-2'}>
         <ButtonLink
           variant="quiet"
@@ -155,10 +146,12 @@ const crowded: OwnTexts = { rate_limited: 'auth.error_network' };
 function Resend({
   attempt,
   onResend,
+  onSent,
   layout,
 }: {
   attempt: OwnAttempt;
-  onResend: () => Promise<void>;
+  onResend: () => Promise<ApiError | null>;
+  onSent?: () => void;
   layout: 'line' | 'here' | 'expired';
 }) {
   const translator = useTranslator();
@@ -188,15 +181,15 @@ function Resend({
     event.preventDefault();
     if (sending || left > 0) return;
     setSending(true);
-    try {
-      await onResend();
+    const refusal = await onResend();
+    setSending(false);
+    if (!refusal) {
       toast(t('auth.resent'));
-    } catch (error) {
-      if (isApiError(error) && error.retryAfter) setUntil(Date.now() + error.retryAfter * 1000);
-      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_send_portal', crowded));
-    } finally {
-      setSending(false);
+      onSent?.();
+      return;
     }
+    if (refusal.retryAfter) setUntil(Date.now() + refusal.retryAfter * 1000);
+    toastFailure(t('auth.error_title'), textOfFailure(translator, refusal, 'auth.error_send_portal', crowded));
   };
 
   const time = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
@@ -221,24 +214,24 @@ function Resend({
 
 const POLL_INTERVAL_MS = 2000;
 
-/**
- * Polls the status of the newest email to an address, while the page is visible and the status can still change.
- * @param done the sign-in is completed on this page
- */
-function usePolledStatus(flow: Flow, { email, emailCount, status }: OwnAttempt, done: boolean, onStatus: (status: AttemptStatus) => void) {
-  const open = (status === 'waiting' || status === 'code_spent') && !done;
-  const report = useRef(onStatus);
-  report.current = onStatus;
+/** Polls the status of the newest email to an address, while the page is visible and the status can still change. */
+function usePolledStatus({ email, emailCount, status }: OwnAttempt) {
+  const { boot, change, isLeaving } = usePage();
+  const { steps } = boot;
+  const open = (status === 'waiting' || status === 'code_spent') && !isLeaving;
+  const report = useRef((_: AttemptStatus) => {});
+  report.current = (newest) => change((page) => withStatus(page, newest));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a response about the email before is not about the next one
   useEffect(() => {
     if (!open) return;
     const stop = new AbortController();
+    const destination = steps?.destination ?? { forward_url: location.origin + paths.developer };
     const poll = async () => {
       if (document.visibilityState !== 'visible') return;
       try {
-        const newest = await flow.statusOf(email, stop.signal);
-        if (!stop.signal.aborted) report.current(newest);
+        const newest = await api.attempt({ email, ...destination }, { signal: stop.signal });
+        if (!stop.signal.aborted) report.current(newest.status);
       } catch {
         // The next poll tries again; the visitor's own actions report their errors.
       }
@@ -252,3 +245,7 @@ function usePolledStatus(flow: Flow, { email, emailCount, status }: OwnAttempt, 
     };
   }, [email, emailCount, open]);
 }
+
+/** Returns a page with another status of its attempt. */
+const withStatus = (page: SignInBoot, status: AttemptStatus): SignInBoot =>
+  page.steps?.attempt ? { ...page, steps: { ...page.steps, attempt: { ...page.steps.attempt, status } } } : page;

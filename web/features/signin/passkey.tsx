@@ -14,7 +14,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
-import { useBoot } from './steps.ts';
+import { useBoot } from './page.ts';
 
 /** A challenge is replaced a minute before it expires. */
 const RENEWAL_MS = (PASSKEY_CHALLENGE_SECONDS - 60) * 1000;

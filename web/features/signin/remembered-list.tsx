@@ -1,13 +1,13 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import type { Output } from '../../../contract/routes.ts';
 import type { DestinationParameters } from '../../../contract/signin.ts';
 import { timeAgo } from '../../lib/dates.ts';
 import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage.ts';
-import { failureText, isApiError, useTranslator } from '../../lib/texts.ts';
-import { paths, safePath } from '../../paths.ts';
+import { textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { cx } from '../../ui/cx.ts';
 import { CrossIcon, Initial } from '../../ui/icons.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
-import { signInAgain } from './flow.ts';
+import { usePage } from './page.ts';
 import { formAction, useSteps } from './steps.ts';
 
 /** The remembered accounts. Only a click signs one in, never a page load. */
@@ -31,6 +31,7 @@ export function RememberedList({
 }) {
   const translator = useTranslator();
   const { t, language } = translator;
+  const { act } = usePage();
   const steps = useSteps();
   const [entering, setEntering] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
@@ -47,21 +48,18 @@ export function RememberedList({
       return onNeedsMail(email);
     }
     setEntering(email);
-    try {
-      const request = { email, key, ...destination };
-      const response = await signInAgain(request);
-      if (response.key) remember(email, response.key);
-      location.assign(destination === null ? safePath(response.redirectUrl, paths.developer) : response.redirectUrl);
-    } catch (error) {
-      setEntering(null);
-      const refused = isApiError(error) && error.status === 401;
-      if (refused) {
-        deleteKeys(email);
-        onChange();
-      }
-      toastFailure(failureTitle, failureText(translator, error, portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text'));
-      if (refused || (isApiError(error) && error.status === 403)) onNeedsMail(email);
+    const onResponse = (response: Output<'validateKey'>) => response.key && remember(email, response.key);
+    const refusal = await act('validateKey', { email, key, ...destination }, { onResponse });
+    setEntering(null);
+    if (!refusal) return;
+    const { status } = refusal;
+    if (status === 401) {
+      deleteKeys(email);
+      onChange();
     }
+    const fallback = portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text';
+    toastFailure(failureTitle, textOfFailure(translator, refusal, fallback));
+    if (status === 401 || status === 403) onNeedsMail(email);
   };
 
   const remove = (email: string) => {

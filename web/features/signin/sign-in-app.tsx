@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
 import { Bar, Footer, LanguageSelect, ThemeSwitch } from '../../chrome/page-frame.tsx';
+import { api } from '../../lib/api.ts';
 import { writeCookie } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from '../../lib/texts.ts';
@@ -10,94 +11,104 @@ import { paths } from '../../paths.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';
-import { ErrorPage, LeavingPage } from './final-pages.tsx';
-import { loadTexts } from './flow.ts';
+import { ErrorPage, LeavingPage, Unsupported } from './final-pages.tsx';
 import { CallbackPage, ConfirmBrowser, LinkPage } from './link-page.tsx';
+import { PageContext, useBoot, usePage, useSignInPage } from './page.ts';
 import { AddPasskey, PasskeyOffer, ProgramSignIn } from './passkey.tsx';
 import { SignInPage } from './sign-in-page.tsx';
-import { BootContext, forgetTyped, useBoot } from './steps.ts';
+import { forgetTyped, portalSteps } from './steps.ts';
 
 /**
  * The sign-in entry: its pages with bar, footer and language. The service renders it to HTML and the script takes that over, so that
  * the first render depends on `boot` alone.
  */
-export function SignInApp({ boot }: { boot: SignInBoot }) {
-  const [path, setPath] = useState(boot.path);
-  const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
-  const chosenLanguage = useRef(boot.language);
+export function SignInApp({ boot: first }: { boot: SignInBoot }) {
+  const page = useSignInPage(first);
+  const { boot, change } = page;
+  const { language, texts } = boot;
+  const translator = useMemo(() => createTranslator(language, texts), [language, texts]);
+  const chosenLanguage = useRef(language);
   const { t } = translator;
-  const { authorization, error, confirmBrowser, target, leaving, offer, addPasskey } = boot;
-  const attempt = target.kind === 'portal' && new URLSearchParams(boot.search).get('attempt');
 
   useEffect(() => {
     // A reload of the response to a form post would post the form again.
-    if (boot.failure) history.replaceState(history.state, '', boot.path + boot.search);
+    if (first.failure) history.replaceState(history.state, '', first.path + first.search);
     forgetTyped();
     hydrated.set(true);
-  }, [boot]);
+  }, [first]);
 
-  const startAgain = () => {
-    history.replaceState(null, '', `${paths.signIn}?language=${translator.language}`);
-    setPath(paths.signIn);
-  };
-
-  const changeLanguage = async (language: LanguageCode) => {
-    chosenLanguage.current = language;
+  const changeLanguage = async (chosen: LanguageCode) => {
+    chosenLanguage.current = chosen;
     try {
-      const texts = await loadTexts(language);
+      const loaded = await api.translations({ language: chosen });
       // Another one may have been chosen meanwhile.
-      if (chosenLanguage.current !== language) return;
+      if (chosenLanguage.current !== chosen) return;
       const url = new URL(location.href);
-      url.searchParams.set('language', language);
+      url.searchParams.set('language', chosen);
       history.replaceState(history.state, '', url);
-      if (authorization) writeCookie(LANGUAGE_COOKIE, language);
-      document.documentElement.lang = language;
-      setTranslator(createTranslator(language, texts));
+      if (boot.authorization) writeCookie(LANGUAGE_COOKIE, chosen);
+      document.documentElement.lang = chosen;
+      change(inLanguage(chosen, loaded));
     } catch (error) {
-      if (chosenLanguage.current === language)
-        toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+      if (chosenLanguage.current === chosen) toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
     }
   };
 
-  const link = path === paths.link ? boot.link : undefined;
-  const isCallback = path === paths.callback || path === paths.legacyCallback;
-  const page = error ? (
-    <ErrorPage {...error} />
-  ) : leaving ? (
-    <LeavingPage target={target} url={leaving.url} />
-  ) : offer ? (
-    <PasskeyOffer target={target} offer={offer} />
-  ) : addPasskey ? (
-    <AddPasskey target={target} required={addPasskey} />
-  ) : confirmBrowser && (link || isCallback) ? (
-    <ConfirmBrowser {...confirmBrowser} />
-  ) : link ? (
-    <LinkPage target={target} link={link} />
-  ) : isCallback ? (
-    <CallbackPage onStartAgain={startAgain} />
-  ) : authorization && authorization.step !== 'sign_in' ? (
-    <AuthorizationPage target={target} step={authorization} />
-  ) : attempt ? (
-    <ProgramSignIn attempt={attempt} />
-  ) : (
-    <SignInPage target={target} wanted={authorization} />
-  );
-
   return (
-    <BootContext value={boot}>
+    <PageContext value={page}>
       <TranslatorContext value={translator}>
         <Bar>
           <LanguageForm onChange={changeLanguage} />
           <ThemeSwitch toLight={t('auth.theme_light')} toDark={t('auth.theme_dark')} />
         </Bar>
         <main className="flex grow flex-col px-4 py-8 sm:py-[clamp(2rem,9vh,7rem)]">
-          <div className="mx-auto w-full max-w-100">{page}</div>
+          <div className="mx-auto w-full max-w-100">
+            <CurrentPage boot={boot} />
+          </div>
         </main>
-        <Footer notice={target.kind === 'site' ? t('auth.secured_by') : undefined} terms={t('auth.terms')} privacy={t('auth.privacy')} />
+        <Footer
+          notice={boot.target.kind === 'site' ? t('auth.secured_by') : undefined}
+          terms={t('auth.terms')}
+          privacy={t('auth.privacy')}
+        />
         <Toaster dismissLabel={t('auth.dismiss')} />
       </TranslatorContext>
-    </BootContext>
+    </PageContext>
   );
+}
+
+/** Returns a page in another language. */
+const inLanguage = (language: LanguageCode, texts: SignInBoot['texts']) => (boot: SignInBoot) => {
+  const { steps } = boot;
+  const query = new URLSearchParams(steps?.query);
+  query.set('language', language);
+  return { ...boot, language, texts, ...(steps && { steps: { ...steps, query: `?${query}` } }) };
+};
+
+/** The page that the data describes. */
+function CurrentPage({ boot }: { boot: SignInBoot }) {
+  const { change } = usePage();
+  const { path, search, target, error, leaving, offer, addPasskey, confirmBrowser, authorization } = boot;
+  const attempt = target.kind === 'portal' && new URLSearchParams(search).get('attempt');
+  const link = path === paths.link ? boot.link : undefined;
+  const isCallback = path === paths.callback || path === paths.legacyCallback;
+
+  const startAgain = () => {
+    const steps = portalSteps(boot.language);
+    history.replaceState(null, '', steps.base + steps.query);
+    change((page) => ({ ...page, path: steps.base, search: steps.query, link: undefined, steps }));
+  };
+
+  if (error) return <ErrorPage {...error} />;
+  if (leaving) return <LeavingPage target={target} url={leaving.url} />;
+  if (offer) return <PasskeyOffer target={target} offer={offer} />;
+  if (addPasskey) return <AddPasskey target={target} required={addPasskey} />;
+  if (confirmBrowser && (link || isCallback)) return <ConfirmBrowser email={confirmBrowser.email} />;
+  if (link) return <LinkPage target={target} link={link} />;
+  if (isCallback) return <CallbackPage onStartAgain={startAgain} />;
+  if (authorization && authorization.step !== 'sign_in') return <AuthorizationPage target={target} step={authorization} />;
+  if (target.kind === 'unsupported') return <Unsupported target={target} />;
+  return attempt ? <ProgramSignIn attempt={attempt} /> : <SignInPage wanted={authorization} />;
 }
 
 /** The choice of the language. Without a script, it is a form that loads the page again. */

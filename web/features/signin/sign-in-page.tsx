@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
-import type { AuthorizationStep, OwnAttempt, RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
-import { isApiError, useTranslator } from '../../lib/texts.ts';
+import type { ApiError } from '../../../contract/client.ts';
+import type { AuthorizationStep, OwnAttempt } from '../../../contract/pages.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { type PkceBundle, storePkce } from '../../lib/storage.ts';
+import { useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
@@ -9,60 +12,62 @@ import { dismissToast } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
 import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
 import type { Proof } from './email-verification.tsx';
-import { Unsupported } from './final-pages.tsx';
-import { createFlow, type Outcome, signInVerified } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
-import { AddPasskey, type Offer, PasskeyNeeds, PasskeyOffer, usePasskey } from './passkey.tsx';
+import { usePage } from './page.ts';
+import { PasskeyNeeds, usePasskey } from './passkey.tsx';
+import { authorizationOf, bundleOf, createBundle, exchange } from './portal.ts';
 import { RememberedList } from './remembered-list.tsx';
-import { beginAttempt, formAction, stepUrl, typedBefore, useFormErrors, useRememberedAccounts, useStep, useSteps } from './steps.ts';
+import { formAction, stepUrl, typedBefore, useFormErrors, useRememberedAccounts, useStepHistory, useSteps } from './steps.ts';
 
 /** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */
-export function SignInPage({ target, wanted }: { target: SignInBoot['target']; wanted?: Wanted }) {
+export function SignInPage({ wanted }: { wanted?: Wanted }) {
+  const { boot, act, show, leave } = usePage();
+  const { target } = boot;
   const { language } = useTranslator();
-  const steps = useSteps();
-  const [flow] = useState(() => createFlow(steps.destination, steps.attempt?.state ?? null));
-  const [attempt, setAttempt] = useState(steps.attempt);
-  const [email, setEmail] = useState(() => typedBefore('email') ?? steps.email);
-  const [step, go] = useStep(attempt !== null);
-  const [offer, setOffer] = useState<Offer | null>(null);
-  const [required, setRequired] = useState<RequiredPasskey | null>(null);
+  const { destination, attempt, step, signedInAs } = useSteps();
+  const goToAddress = useStepHistory();
+  const bundle = useRef<PkceBundle | null>(null);
+  const currentBundle = () => bundle.current ?? bundleOf(attempt?.state ?? null);
 
-  const send = async (address: string, verifiable?: true) => {
-    await flow.requestMail(address, language, verifiable);
-    dismissToast();
-    setAttempt(beginAttempt(address, attempt));
+  const send = async (email: string, verifiable?: true) => {
+    let refusal: ApiError | null;
+    if (destination) refusal = await act('domainAuth', { email, ...destination, language, verifiable });
+    else {
+      // A second email for the same address keeps the verifier, so that the first one still works.
+      const before = currentBundle();
+      bundle.current = before?.email === email ? before : await createBundle(email);
+      const begun = bundle.current;
+      const request = await authorizationOf(begun, language);
+      refusal = await act('authorize', { ...request, verifiable }, { onResponse: () => storePkce(begun) });
+    }
+    if (!refusal) dismissToast();
+    return refusal;
   };
 
-  const begin = async (address: string, verifiable?: true) => {
-    await send(address, verifiable);
-    setEmail(address);
-    go('code');
-  };
-
-  const showOutcome = (outcome: Outcome) => {
-    if ('addPasskey' in outcome) setRequired(outcome.addPasskey);
-    else if (outcome.passkey && attempt) setOffer({ email: attempt.email, options: outcome.passkey, url: outcome.url });
-    else location.assign(outcome.url);
-  };
-
-  if (required) return <AddPasskey target={target} required={required} />;
-  if (offer) return <PasskeyOffer target={target} offer={offer} />;
-  if (target.kind === 'unsupported') return <Unsupported target={target} />;
-  if (step === 'signed_in' && steps.signedInAs) return <SignedInStep email={steps.signedInAs} />;
-  if (step === 'code' && attempt)
-    return (
-      <MailStep
-        target={target}
-        flow={flow}
-        attempt={attempt}
-        onStatus={(status) => setAttempt((known) => known && { ...known, status })}
-        onResend={() => send(attempt.email)}
-        onOtherEmail={() => go('address')}
-        onSignedIn={showOutcome}
-      />
+  /** @throws ApiError when the code that an attempt with PKCE got cannot be exchanged */
+  const enterCode = async (email: string, code: string) => {
+    const begun = destination ? null : currentBundle();
+    let authorization: string | undefined;
+    const refusal = await act(
+      'emailCode',
+      { email, code, state: begun?.state },
+      { onResponse: (response) => (authorization = codeOf(response)) },
     );
-  return <AddressStep target={target} firstEmail={email} attempt={attempt} wanted={wanted} onSend={begin} />;
+    if (refusal || !authorization || !begun) return refusal;
+    const { url, passkey } = await exchange(authorization, begun);
+    if (passkey) show({ language, target, offer: { email, options: passkey, url } });
+    else leave(url);
+    return null;
+  };
+
+  if (step === 'signed_in' && signedInAs) return <SignedInStep email={signedInAs} />;
+  if (step === 'code' && attempt)
+    return <MailStep attempt={attempt} onCode={enterCode} onResend={() => send(attempt.email)} onOtherEmail={goToAddress} />;
+  return <AddressStep attempt={attempt} wanted={wanted} onSend={send} />;
 }
+
+/** Returns the authorization code in the response to a code of an attempt with PKCE. */
+const codeOf = (response: Output<'emailCode'>) => ('code' in response ? response.code : undefined);
 
 /** The portal's page in a browser with a session: continues with it, or signs in as somebody else. */
 function SignedInStep({ email }: { email: string }) {
@@ -93,23 +98,22 @@ type Wanted = Extract<AuthorizationStep, { step: 'sign_in' }>;
 
 /** Step 1: a remembered account, or an email address. */
 function AddressStep({
-  target,
-  firstEmail,
   attempt,
   wanted,
   onSend,
 }: {
-  target: SignInBoot['target'];
-  firstEmail: string;
   /** The newest attempt of this browser for the target. */
   attempt: OwnAttempt | null;
   wanted?: Wanted;
-  /** Requests the email and shows step 2. Rejects when the request failed. */
-  onSend: (email: string, verifiable?: true) => Promise<void>;
+  /** Requests the email and shows step 2. Returns why the request was refused. */
+  onSend: (email: string, verifiable?: true) => Promise<ApiError | null>;
 }) {
   const { t } = useTranslator();
+  const { act, boot } = usePage();
+  const { target } = boot;
   const portal = target.kind === 'portal';
   const steps = useSteps();
+  const [firstEmail] = useState(() => typedBefore('email') ?? steps.email);
   const fallback = portal ? 'auth.error_send_portal' : 'auth.error_send';
   const accountErrors = useFormErrors('account', portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text');
   const refused = accountErrors.ofForm ?? accountErrors.atField;
@@ -143,22 +147,19 @@ function AddressStep({
   const sendAddress = async (address: string, { token, wait }: Proof) => {
     let proof = token;
     if (proof === null && wait) {
-      try {
-        return await onSend(address, true);
-      } catch (error) {
-        if (!isApiError(error) || error.code !== 'verifiable_email') throw error;
-        proof = await wait();
-      }
+      const refusal = await onSend(address, true);
+      if (refusal?.code !== 'verifiable_email') return refusal;
+      proof = await wait();
     }
-    const url = proof && (await signInVerified(address, proof, destination));
-    if (url) location.assign(url);
-    else await onSend(address);
+    // A token that does not verify the address, for whatever reason: the email is the way then.
+    if (proof) await act('verifiedEmailSignIn', { email: address, token: proof, ...destination });
+    return onSend(address);
   };
-  const send: typeof sendAddress = (address, proof) =>
-    sendAddress(address, proof).catch((error) => {
-      if (isApiError(error) && error.code === 'rate_limited') passkey.offer?.();
-      throw error;
-    });
+  const send: typeof sendAddress = async (address, proof) => {
+    const refusal = await sendAddress(address, proof);
+    if (refusal?.code === 'rate_limited') passkey.offer?.();
+    return refusal;
+  };
 
   return (
     <Card>

@@ -1,20 +1,11 @@
-import { createContext, useContext, useEffect, useState } from 'react';
-import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
-import type { FormName, OwnAttempt, SignInBoot, SignInSteps } from '../../../contract/pages.ts';
+import { useEffect, useRef, useState } from 'react';
+import type { LanguageCode } from '../../../contract/languages.ts';
+import type { FormName, SignInSteps } from '../../../contract/pages.ts';
 import { type Remembered, rememberedAccounts } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
 import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
-
-/** Provides the data by which the service rendered the page. */
-export const BootContext = createContext<SignInBoot | null>(null);
-
-/** Returns the data by which the service rendered the page. It does not change when the script changes the page. */
-export function useBoot(): SignInBoot {
-  const boot = useContext(BootContext);
-  if (!boot) throw new Error('useBoot() needs the BootContext of the sign-in pages.');
-  return boot;
-}
+import { useBoot, usePage } from './page.ts';
 
 /**
  * Returns the remembered accounts and a function that reads them again. The first render has those that the service knows by the
@@ -48,17 +39,17 @@ export const typedBefore = (name: string) => typed.get(name);
 /** Forgets what was typed, once the first render is over. */
 export const forgetTyped = () => typed.clear();
 
-/** Returns the steps of the page with its present language, or those of the portal's page where the script has opened it. */
+/** Returns the steps of the page. */
 export function useSteps(): SignInSteps {
   const { steps } = useBoot();
-  const { language } = useTranslator();
-  if (!steps) {
-    const none = { destination: null, email: '', attempt: null, attemptMissing: false, signedInAs: null };
-    return { base: paths.signIn, query: `?language=${language}`, step: 'address', ...none };
-  }
-  const query = new URLSearchParams(steps.query);
-  query.set('language', language);
-  return { ...steps, query: `?${query}` };
+  if (!steps) throw new Error('This page has no steps.');
+  return steps;
+}
+
+/** Returns the steps of the portal's page, which the script opens without a request. */
+export function portalSteps(language: LanguageCode): SignInSteps {
+  const none = { destination: null, email: '', attempt: null, attemptMissing: false, signedInAs: null };
+  return { base: paths.signIn, query: `?language=${language}`, step: 'address', ...none };
 }
 
 /** Returns where a form of the steps is posted; without a name the one of step 1. */
@@ -71,32 +62,24 @@ export function stepUrl({ base, query }: SignInSteps, step: 'address' | 'code'):
   return `${base}${query}&step=${step}`;
 }
 
-/** Returns an attempt that has just begun. @param before the one before it in this browser */
-export function beginAttempt(email: string, before: OwnAttempt | null): OwnAttempt {
-  const emailCount = before?.email === email ? before.emailCount + 1 : 1;
-  return { email, status: 'waiting', secondsLeft: ATTEMPT_SECONDS, emailCount, state: null };
-}
-
 /**
- * Returns the step of the page and a function that goes to a step. Each has its own entry in the history, so that the back button
- * returns to the step before.
+ * Returns a function that goes to step 1, and follows the buttons of the browser: each step has its own entry in the history.
  */
-export function useStep(hasAttempt: boolean): [SignInSteps['step'], (step: 'address' | 'code') => void] {
-  const steps = useSteps();
-  const [step, setStep] = useState(steps.step);
+export function useStepHistory(): () => void {
+  const { boot, change } = usePage();
+  const { steps } = boot;
+  const goTo = useRef((_step: 'address' | 'code') => {});
+  goTo.current = (step) => change((page) => ({ ...page, steps: page.steps && { ...page.steps, step } }));
+  const hasAttempt = Boolean(steps?.attempt);
   useEffect(() => {
-    const follow = () => {
-      const wanted = new URLSearchParams(location.search).get('step');
-      setStep(wanted === 'code' && hasAttempt ? 'code' : 'address');
-    };
+    const follow = () => goTo.current(hasAttempt && new URLSearchParams(location.search).get('step') === 'code' ? 'code' : 'address');
     addEventListener('popstate', follow);
     return () => removeEventListener('popstate', follow);
   }, [hasAttempt]);
-  const go = (next: 'address' | 'code') => {
-    history.pushState(null, '', stepUrl(steps, next));
-    setStep(next);
+  return () => {
+    if (steps) history.pushState(null, '', stepUrl(steps, 'address'));
+    goTo.current('address');
   };
-  return [step, go];
 }
 
 /** What a form post was refused for: the text for the field, or for the whole form. Both are null when it was not refused. */
