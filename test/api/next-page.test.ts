@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { SignInBoot } from '../../contract/pages.ts';
 import type { Client, HttpResponse } from '../support/client.ts';
 import { useService } from '../support/harness.ts';
-import { authorizationRequest, visit, websiteClient } from '../support/oidc-driver.ts';
-import { addWebsite, authorize, confirmLink, freshAddress, tokenOf } from '../support/sign-ins.ts';
+import { addApplication, authorizationRequest, requestInteractionEmail, visit, visitUrl, websiteClient } from '../support/oidc-driver.ts';
+import { addWebsite, authorize, confirmLink, freshAddress, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
 
 const { stage, service } = await useService();
 let domain: string;
@@ -89,6 +89,15 @@ describe('a call that prefers the next page', () => {
     expect(Object.keys(json)).toEqual(['code']);
   });
 
+  test('says of a wrong code with a state only that it is wrong: the script of the page has the verifier', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const { code } = await stage.mailbox.waitFor(email);
+    const failureWith = async (state?: string) =>
+      (await act(client, '/auth?language=en&step=code', 'email-code', { email, code: wrong(code), state })).json.page.failure.code;
+    expect([await failureWith(pkce.state), await failureWith()]).toEqual(['bad_code', 'needs_script']);
+  });
+
   test('is the same call without the preference', async () => {
     const { client, email, mail } = await begin();
     const plain = await client.post('/api/auth/domain-auth', { email, forward_url: forwardUrl() });
@@ -154,5 +163,22 @@ describe('the next page tells a stranger nothing', () => {
     expect(stranger.json.page).toMatchObject({ target: { kind: 'application' }, steps: { email: 'ann@nowhere' } });
     const sent = await act(service.client(), page, 'domain-auth', { email: freshAddress(), interaction });
     expect(JSON.stringify(sent.json)).not.toContain(hint);
+  });
+
+  test('about a consent, which nobody else may answer', async () => {
+    const [browser, email] = [service.client(), freshAddress()];
+    const application = await addApplication(await signInDeveloper(stage, service));
+    const begun = await visit(browser, (await authorizationRequest(application)).url);
+    const { interaction } = begun;
+    await requestInteractionEmail(browser, interaction, email);
+    const asked = await visitUrl(browser, (await stage.mailbox.waitFor(email)).link);
+    expect(asked.authorization?.step).toBe('consent');
+    const page = `/oauth/interaction/${asked.interaction}`;
+    const stranger = await act(service.client(), page, 'domain-auth', { email: freshAddress(), interaction: asked.interaction });
+    expect([stranger.status, stranger.json.code, stranger.json.page.authorization]).toEqual([
+      404,
+      'interaction_ended',
+      { step: 'expired' },
+    ]);
   });
 });

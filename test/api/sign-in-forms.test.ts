@@ -58,6 +58,11 @@ describe('the form of step 1', () => {
     expect([...client.cookies.keys()]).toEqual(['passkey_browser']);
   });
 
+  test('returns the error as JSON to a program that prefers it', async () => {
+    const response = await service.client().form(`/auth${queryOf(forwardUrl())}`, { email: 'ann@nowhere' }, { Accept: 'application/json' });
+    expect([response.status, response.json.code, response.json.field]).toEqual([400, 'bad_email', 'email']);
+  });
+
   test('returns 429 with Retry-After when the limit of the mailbox is reached', async () => {
     const email = freshAddress();
     await stage.query(

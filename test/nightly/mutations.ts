@@ -82,6 +82,24 @@ export const mutations: Mutation[] = [
     ["expires_at - ${lifeOf('a')} > now() - interval '1 hour'", 'true', 'test/api/mailbox-limits.test.ts'],
     ['if (sentTo === undefined || mailboxOf(sentTo) !== mailboxOf(email))', 'if (sentTo === undefined)', 'test/api/mailbox-limits.test.ts'],
   ]),
+  ...rowsOf('server/signin/doors.ts', [
+    ["request.method === 'GET' && !isPrefetch(request)", "request.method === 'GET'", 'test/api/scanners.test.ts'],
+    ["request.method === 'GET' && !isPrefetch(request)", '!isPrefetch(request)', 'test/api/scanners.test.ts test/api/visitor.test.ts'],
+    ['    requireOwnForm(request, this.#parts.origins);\n', '', 'test/api/sign-in-forms.test.ts test/api/protection.test.ts'],
+    [' || !isPage(url)', '', 'test/api/next-page.test.ts'],
+    ['(prefersJson(request) || ', '(', 'test/api/sign-in-forms.test.ts'],
+    ['if (oneClick && !oneClick.includes(email)) return shown;\n', '', 'test/api/sign-in-methods.test.ts test/api/sign-in-forms.test.ts'],
+    ['origin === publicUrl && !uid', 'origin === publicUrl', 'test/api/oidc-forms.test.ts'],
+  ]),
+  ...rowsOf('server/signin/machine.ts', [
+    [
+      'const browser = mayOpen ? browserOf(browserRequest) : null;',
+      'const browser = browserOf(browserRequest);',
+      'test/api/scanners.test.ts',
+    ],
+    ['state === undefined && ', '', 'test/api/next-page.test.ts'],
+    ["typeof steps?.attempt?.state === 'string'", 'true', 'test/api/sign-in-forms.test.ts'],
+  ]),
   ...rowsOf('server/signin/code-tries.ts', [
     ['where ${column} = $1 and email = $2\n', 'where email = $2\n', 'test/api/visitor.test.ts test/api/code-limits.test.ts'],
     [
@@ -369,6 +387,8 @@ export const mutations: Mutation[] = [
     ["network.replace(/:[^:]+::\\/64$/, '::/48')", 'network', 'server/http/reading.test.ts test/api/network-limits.test.ts'],
   ]),
   ...rowsOf('server/oidc/interactions.ts', [
+    ['params: { ...waiting.params, login_hint: undefined }', 'params: waiting.params', 'test/api/next-page.test.ts'],
+    ["params && prompt && prompt.name !== 'consent' ?", 'params && prompt ?', 'test/api/next-page.test.ts'],
     ['and browser = $2 and interaction = $3', 'and interaction = $3', 'test/api/oidc-attacks-pages.test.ts test/api/oidc.test.ts'],
     ['and browser = $2 and interaction = $3', 'and browser = $2', 'test/api/oidc-attacks-pages.test.ts test/api/oidc.test.ts'],
   ]),
