@@ -1,11 +1,11 @@
 import { createInterface, type Interface, type Key } from 'node:readline';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import { codeFault, CODE_DIGITS as DIGITS, readCode } from '../contract/rules.ts';
+import { enteredFault, readEntered } from '../contract/entered.ts';
 import { cancelled } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What the person entered while waiting for the email. */
-export type FieldInput = { kind: 'code'; digits: string } | { kind: 'new_email' };
+export type FieldInput = { kind: 'code'; value: string } | { kind: 'new_email' };
 
 export type CodeFieldOptions = {
   /** Returns what is waited for; called for each frame. */
@@ -26,7 +26,7 @@ const BRACKETED_PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
 const ESCAPE_TIMEOUT_MS = 50;
 const MIN_COLUMNS = 20;
 
-/** A field for six digits on stderr, below a status line that is updated while it waits. */
+/** A field for the code of the email on stderr, below a status line that is updated while it waits. */
 export class CodeField {
   /** Rejects at Ctrl-C, Ctrl-D and Esc. */
   readonly cancelled: Promise<never>;
@@ -34,7 +34,7 @@ export class CodeField {
   readonly #keys: Interface;
   readonly #timer: NodeJS.Timeout;
   #resolveNext: ((input: FieldInput) => void) | null = null;
-  #digits = '';
+  #typed = '';
   #message = '';
   #tick = 0;
   /** What is being pasted; null: nothing. */
@@ -99,38 +99,39 @@ export class CodeField {
     if (name === 'paste-start') this.#pasted = '';
     else if (name === 'paste-end') this.#addPasted();
     else if (this.#pasted !== null) this.#pasted = (this.#pasted + (text ?? '')).slice(0, MAX_PASTED_LENGTH);
-    else if (text !== undefined && /^\p{Nd}$/u.test(text)) this.#add(text);
+    else if (text !== undefined && /^\S$/u.test(text) && readEntered(text).typed !== '') this.#add(text);
     else if (name === 'escape') this.#keys.close();
-    else if (name === 'backspace') this.#digits = this.#digits.slice(0, -1);
-    else if (ctrl && name === 'u') this.#digits = '';
+    else if (name === 'backspace') this.#typed = this.#typed.slice(0, -1);
+    else if (ctrl && name === 'u') this.#typed = '';
     else if (name === 'return' || name === 'enter') this.#enter();
     else if (name === 'r') this.#submit({ kind: 'new_email' });
     this.#draw();
   };
 
-  /** Adds what was pasted: the code in it, such as that of a whole line of the email, or else its digits. */
+  /** Adds what was pasted: the code in it, such as that of a whole line of the email, or else a part of one. */
   #addPasted(): void {
-    const { code, digits } = readCode(this.#pasted ?? '');
+    const read = readEntered(this.#pasted ?? '');
     this.#pasted = null;
-    if (code) this.#digits = code;
-    else if (digits.length <= DIGITS) this.#add(digits);
-    else this.#message = codeFault({ digits });
+    if (read.value !== null) this.#typed = read.value;
+    else if (read.missing >= 0) this.#add(read.typed);
+    else this.#message = enteredFault(read);
   }
 
-  #add(digits: string): void {
-    this.#digits = readCode(this.#digits + digits).digits.slice(0, DIGITS);
+  #add(text: string): void {
+    this.#typed = readEntered(this.#typed + text).typed;
   }
 
   #enter(): void {
-    if (this.#digits.length === DIGITS) this.#submit({ kind: 'code', digits: this.#digits });
-    else if (this.#digits === '' && this.#options.enterRequestsEmail()) this.#submit({ kind: 'new_email' });
-    else this.#message = codeFault({ digits: this.#digits });
+    const read = readEntered(this.#typed);
+    if (read.value !== null) this.#submit({ kind: 'code', value: read.value });
+    else if (this.#typed === '' && this.#options.enterRequestsEmail()) this.#submit({ kind: 'new_email' });
+    else this.#message = enteredFault(read);
   }
 
   /** Input while the previous one is being handled is dropped: it would only be a key that is held down. */
   #submit(input: FieldInput): void {
     if (!this.#resolveNext) return;
-    this.#digits = '';
+    this.#typed = '';
     this.#resolveNext(input);
     this.#resolveNext = null;
   }
@@ -150,7 +151,7 @@ export class CodeField {
     const width = this.#columns() - 1;
     const status = `${SPINNER[this.#tick % SPINNER.length]} ${this.#options.status()}`;
     const top = [...wrapHard(status, width), ...wrapHard(this.#options.keys, width)];
-    const shown = this.#digits.length > 3 ? `${this.#digits.slice(0, 3)} ${this.#digits.slice(3)}` : this.#digits;
+    const shown = this.#typed.length > 3 ? `${this.#typed.slice(0, 3)} ${this.#typed.slice(3)}` : this.#typed;
     const message = this.#message ? wrapHard(this.#message, width) : [];
     return { dimmed: top.length, lines: [...top, ...message, `${LABEL}${shown}`] };
   }

@@ -81,13 +81,13 @@ export class Attempts {
     return state;
   }
 
-  /** Tries six digits with every attempt. @returns null when they match none. @throws ApiError, CommandError */
-  async enterCode(digits: string, signal: AbortSignal): Promise<Authorization | null> {
+  /** Tries what was entered with every attempt. @returns null when they match none. @throws ApiError, CommandError */
+  async enterCode(code: string, signal: AbortSignal): Promise<Authorization | null> {
     const { email } = this.#request;
     for (const attempt of this.#attempts.filter(({ triesLeft }) => triesLeft > 0)) {
       try {
         const { state, id } = attempt;
-        const response = await this.#client.emailCode({ email, code: digits, state, attempt: id }, { signal });
+        const response = await this.#client.emailCode({ email, code, state, attempt: id }, { signal });
         if ('code' in response) return { code: response.code, state };
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'bad_code') throw error;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { anyEntered, enteredFault, readEntered } from '../contract/entered.ts';
 import { languageOf } from '../contract/languages.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
@@ -32,9 +33,11 @@ export async function startLogin(context: Context, given: string | undefined): P
   const login = { host, profile: settings.profile, email, redirectUri: NO_LISTENER, attempts: attempts.saved(), isHostFromFlag };
   const loginId = logins.add(login);
   const inbox = await findInbox(host, signal);
-  terminal.note(`An email with six digits is on its way to ${email}.${inbox ? ` Read it in the inbox of local mode: ${inbox}` : ''}`);
   terminal.note(
-    `Complete the sign-in within ten minutes: \`emailauth login --login ${loginId} --code <digits>\`. Its link does not work for this.`,
+    `An email with ${anyEntered('size')} is on its way to ${email}.${inbox ? ` Read it in the inbox of local mode: ${inbox}` : ''}`,
+  );
+  terminal.note(
+    `Complete the sign-in within ten minutes: \`emailauth login --login ${loginId} --code <${anyEntered('unit')}>\`. Its link does not work for this.`,
   );
   const expiresAt = new Date(attempts.expiresAt).toISOString();
   terminal.result({ loginId, expiresAt, ...(inbox && { inbox }) }, loginId);
@@ -42,7 +45,7 @@ export async function startLogin(context: Context, given: string | undefined): P
 }
 
 /**
- * Completes a login with the digits of its email. @param given the digits; `-` or undefined: from stdin or a prompt
+ * Completes a login with the code of its email. @param given the code; `-` or undefined: from stdin or a prompt
  * @returns the exit code. @throws CommandError login_not_found, bad_code
  */
 export async function completeLogin(context: Context, loginId: string, given: string | undefined): Promise<number> {
@@ -51,12 +54,11 @@ export async function completeLogin(context: Context, loginId: string, given: st
   const logins = new PendingLogins(env);
   const login = await requireLogin(context, logins, loginId);
   const { host, email, redirectUri } = login;
-  const { codeFault, readCode } = await import('../contract/rules.ts');
-  const read = readCode(await readDigits(context, given));
-  if (!read.code) throw usageError(codeFault(read), 'Give the six digits of the email that this login sent.');
+  const read = readEntered(await readCode(context, given));
+  if (read.value === null) throw usageError(enteredFault(read), `Give the ${anyEntered('size')} of the email that this login sent.`);
   const client = openApi({ host, env, caller: null, terminal, signal });
   const attempts = new Attempts(client, { email, language: 'en', redirectUri }, login.attempts);
-  const authorization = await attempts.enterCode(read.code, signal);
+  const authorization = await attempts.enterCode(read.value, signal);
   if (!authorization) throw rejectCode(logins, loginId, login, attempts);
   if (!logins.take(loginId)) throw unknownLogin();
   const credential = await attempts.exchange(authorization);
@@ -80,10 +82,10 @@ async function requireLogin({ settings }: Context, logins: PendingLogins, loginI
 const unknownLogin = () =>
   new CommandError(EXIT.notFound, 'login_not_found', 'This login is unknown, was used, or has expired after ten minutes.', START_AGAIN);
 
-async function readDigits({ terminal }: Context, given: string | undefined): Promise<string> {
+async function readCode({ terminal }: Context, given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '-') return given;
   if (given === undefined && terminal.interactive)
-    return promptText(terminal, { message: 'The six digits of the email', flag: '--code <digits>' });
+    return promptText(terminal, { message: `The ${anyEntered('size')} of the email`, flag: `--code <${anyEntered('unit')}>` });
   return terminal.readInput(MAX_INPUT_BYTES);
 }
 
@@ -92,7 +94,8 @@ function rejectCode(logins: PendingLogins, loginId: string, login: PendingLogin,
   const left = attempts.triesLeft;
   if (left > 0) {
     logins.save(loginId, { ...login, attempts: attempts.saved() });
-    return new CommandError(EXIT.negative, 'bad_code', attempts.wrongCodeMessage, 'Use the digits of the email that this login sent.');
+    const hint = `Use the ${anyEntered('unit')} of the email that this login sent.`;
+    return new CommandError(EXIT.negative, 'bad_code', attempts.wrongCodeMessage, hint);
   }
   logins.take(loginId);
   return new CommandError(EXIT.negative, 'bad_code', 'Too many wrong codes: this email can no longer be used.', START_AGAIN);

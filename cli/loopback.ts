@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { anyEntered } from '../contract/entered.ts';
 import { isThisMachine } from '../contract/rules.ts';
 import { CommandError, EXIT } from './exit.ts';
 
@@ -122,8 +123,8 @@ const PAGES: Record<Outcome, { status: number; title: string; text: string; assi
   wrong_state: {
     status: 400,
     title: 'This link belongs to another sign-in',
-    text: 'You are not signed in. Open the link of the newest email, or type its six digits in the terminal.',
-    assistantText: 'You are not signed in. Open the link of the newest email, or tell your assistant its six digits.',
+    text: `You are not signed in. Open the link of the newest email, or type its ${anyEntered('size')} in the terminal.`,
+    assistantText: `You are not signed in. Open the link of the newest email, or tell your assistant its ${anyEntered('size')}.`,
   },
   wrong_service: {
     status: 400,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { ENTERED } from './entered.ts';
 import { MAX_CODE_TRIES, RATE_LIMITS, SPARE_WRONG_CODES } from './limits.ts';
 
 const document = readFileSync(new URL('../docs/security.md', import.meta.url), 'utf8');
@@ -19,9 +20,12 @@ const atMailbox = (seconds: number) =>
   mails_to_mailbox.points * (windowsIn(seconds, mails_to_mailbox.duration) + 1) +
   extraTries * windowsIn(seconds, wrong_codes_mailbox.duration);
 
-/** Returns the probability that one of so many guesses at six digits is right, in percent with two digits. */
+/** The chance that one guess is right, at the code that has the fewest values. */
+const CHANCE = 1 / Math.min(...Object.values(ENTERED).map(({ values }) => values));
+
+/** Returns the probability that one of so many guesses at codes is right, in percent with two digits. */
 function chanceOf(guesses: number): string {
-  const percent = 100 * (1 - (1 - 1e-6) ** guesses);
+  const percent = 100 * (1 - (1 - CHANCE) ** guesses);
   return Number(percent.toPrecision(2)).toFixed(Math.max(0, 1 - Math.floor(Math.log10(percent))));
 }
 

@@ -1,3 +1,5 @@
+import { anyEntered } from './entered.ts';
+
 /** Life of an emailed link and its code, in seconds. */
 export const ATTEMPT_SECONDS = 600;
 /** How long a link or code that was used gives the same browser the same token again, in seconds: for a double click. */
@@ -6,7 +8,7 @@ export const REPEAT_SECONDS = 10;
 export const REGISTRATION_DAYS = 7;
 /** Life of a website's token, in seconds. */
 export const TOKEN_SECONDS = 3600;
-/** How many times a six-digit code may be entered. */
+/** How many times a code of an email may be entered. */
 export const MAX_CODE_TRIES = 5;
 /**
  * Of the emails to one mailbox in an hour, the number that is reserved, one for each network address, so that requests from a
@@ -82,6 +84,8 @@ export const STATS_DAYS = 30;
 export const STATS_PERIODS = [7, 30, 90] as const;
 export const MAX_STATS_DAYS = 90;
 
+const CODES = `${anyEntered('adjective')} codes`;
+
 /** Emails that one network address may request in an hour, unless MAILS_PER_NETWORK is set. */
 const MAILS_FROM_NETWORK = 30;
 
@@ -112,17 +116,16 @@ export const RATE_LIMITS = {
     duration: 3600,
     description: 'registrations from one network address, or registrations and changes of a domain by one account',
   },
-  wrong_codes: { points: 20, duration: 3600, description: 'wrong six-digit codes from one network address; IPv6 by /48' },
+  wrong_codes: { points: 20, duration: 3600, description: `wrong ${CODES} from one network address; IPv6 by /48` },
   wrong_codes_total: {
     points: 1000,
     duration: 3600,
-    description: `wrong six-digit codes in total; above it, ${SPARE_WRONG_CODES} more from networks that sent none, and links still work`,
+    description: `wrong ${CODES} in total; above it, ${SPARE_WRONG_CODES} more from networks that sent none, and links still work`,
   },
   wrong_codes_mailbox: {
     points: 30,
     duration: 86_400,
-    description:
-      'wrong six-digit codes for one mailbox; above it, browsers that it does not know may try the code of each email once, until a sign-in',
+    description: `wrong ${CODES} for one mailbox; above it, browsers that it does not know may try the code of each email once, until a sign-in`,
   },
   failed_verify: { points: 60, duration: 60, description: 'invalid tokens from one network address' },
   failed_passkeys: { points: 60, duration: 60, description: 'rejected passkeys from one network address' },

@@ -233,7 +233,7 @@ export type FormFailure = {
   field?: string;
   /** Seconds. */
   retryAfter?: number;
-  /** Of the forms `link` and `browser`: the address that was typed; of `code`: the digits of a text that has fewer than six. */
+  /** Of the forms `link` and `browser`: the address that was typed; of `code`: what a text has of a code, where a part is missing. */
   typed?: string;
 };
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as account from './account.ts';
 import * as applications from './applications.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
+import { anyEntered } from './entered.ts';
 import * as events from './events.ts';
 import * as passkeys from './passkeys.ts';
 import { CALL_SCOPES, type ResourceScope } from './scopes.ts';
@@ -32,7 +33,7 @@ const calls = {
     signin.ConfirmLinkRequest,
     signin.Done,
   ),
-  emailCode: call('Sign in with the six-digit code of the email', signin.CodeRequest, signin.CodeResponse),
+  emailCode: call(`Sign in with the ${anyEntered('adjective')} code of the email`, signin.CodeRequest, signin.CodeResponse),
   verifyToken: call('Verify a token and get its email address; a token can be verified once', signin.VerifyRequest, signin.VerifyResponse),
   verifyTokenByPost: call('The same with the token in a JSON body', signin.VerifyRequest, signin.VerifyResponse),
 

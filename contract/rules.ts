@@ -29,8 +29,11 @@ export function normalEmail(input: string): string | null {
   return email.length <= 254 ? email : null;
 }
 
-// The first group is kept: a joiner between two letters beyond ASCII changes the word in some languages (RFC 5892 appendix A.1).
-const INVISIBLE = /([^\0-\x7f\s\p{Cf}\p{DI}][\u200c\u200d](?=[^\0-\x7f\s\p{Cf}\p{DI}]))|[\p{Cf}\p{DI}]/gu;
+/**
+ * Characters that are not seen. The first group is kept: a joiner between two letters beyond ASCII changes the word in some languages
+ * (RFC 5892 appendix A.1).
+ */
+export const INVISIBLE = /([^\0-\x7f\s\p{Cf}\p{DI}][\u200c\u200d](?=[^\0-\x7f\s\p{Cf}\p{DI}]))|[\p{Cf}\p{DI}]/gu;
 const QUOTED = /^["'`\u2018-\u201f\xab\xbb\u2039\u203a](.*)["'`\u2018-\u201f\xab\xbb\u2039\u203a]$/s;
 
 /**
@@ -67,44 +70,6 @@ function withoutScheme(text: string): string {
   } catch {
     return '';
   }
-}
-
-/** Digits of the code in an email. */
-export const CODE_DIGITS = 6;
-
-/**
- * Returns the six digits that a person means, in ASCII: of any script, in groups, or within a line of the email that has them. `code` is
- * null for a text with fewer or more digits, or with two codes.
- * @returns `digits`: of its longest group
- */
-export function readCode(input: string): { code: string | null; digits: string } {
-  const text = input.replace(/[^\P{Nd}0-9]/gu, digitOf).replace(INVISIBLE, '$1');
-  const isCode = (digits: string) => digits.length === CODE_DIGITS;
-  // Digits with nothing but blanks, dashes and points between them.
-  const groups = text.split(/[^\d\s\p{Pd}\u2212.\xb7]+/u).map(digitsOf);
-  // Where a code stands between blanks, no other digits count: those of a host, say.
-  const words = text.split(/\s+/).filter((word) => /^[^\p{L}\d]*\d{6}[^\p{L}\d]*$/u.test(word));
-  const codes = new Set(words.length > 0 ? words.map(digitsOf) : groups.filter(isCode));
-  const digits = groups.reduce((longest, group) => (group.length > longest.length ? group : longest), '');
-  return { code: codes.size === 1 ? [...codes][0] : null, digits };
-}
-
-/** Returns what is wrong with a text that has no code (readCode), as a sentence. */
-export function codeFault({ digits }: { digits: string }): string {
-  const missing = CODE_DIGITS - digits.length;
-  return missing > 0
-    ? `The code has six digits: ${missing} ${missing === 1 ? 'is' : 'are'} missing.`
-    : 'Give only the six digits of the code.';
-}
-
-const digitsOf = (text: string) => text.replace(/\D/g, '');
-
-/** Returns a decimal digit of any script in ASCII. Each script has its ten digits in a row (Unicode §4.6). */
-function digitOf(digit: string): string {
-  const value = digit.codePointAt(0) as number;
-  let first = value;
-  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
-  return String((value - first) % 10);
 }
 
 /** Returns the text without leading and trailing spaces and tabs. Other white space stays, so that it makes an address invalid. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { enteredFault, readEntered } from './entered.ts';
 import { languageCodes } from './languages.ts';
 import { MAX_SIGN_IN_AGE_SECONDS } from './limits.ts';
 import { methodNames } from './methods.ts';
-import { codeFault, EMAIL_MESSAGES, emailFaultOf, readCode, readEmail } from './rules.ts';
+import { EMAIL_MESSAGES, emailFaultOf, readEmail } from './rules.ts';
 
 export const Language = z.object({ code: z.enum(languageCodes), name: z.string(), flagEmoji: z.string() });
 /** A language code; a missing or unsupported one becomes English. */
@@ -144,9 +145,9 @@ export const TokenResponse = z.union([
 export const CodeRequest = z.object({
   email: Email,
   code: z.string().transform((text, context) => {
-    const read = readCode(text);
-    if (read.code) return read.code;
-    context.addIssue({ code: 'custom', message: codeFault(read) });
+    const { method, value, missing } = readEntered(text);
+    if (value !== null) return { method, value };
+    context.addIssue({ code: 'custom', message: enteredFault({ method, missing }) });
     return z.NEVER;
   }),
   state: state.optional().meta({ description: 'For a PKCE attempt: its state' }),

@@ -36,7 +36,7 @@ export type McpContext = {
 export type SignIn = {
   /** Emails a code. @param email the person's address. @returns expiresAt in ISO 8601. @throws ApiError */
   start(email: string): Promise<{ loginId: string; expiresAt: string }>;
-  /** Signs in with the code. @param code six digits. @throws ApiError, also for an unknown login */
+  /** Signs in with the code. @param code as the person gives it. @throws ApiError, also for an unknown login */
   complete(loginId: string, code: string): Promise<{ email: string }>;
 };
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { anyEntered } from '../../contract/entered.ts';
 import type { CodeField } from '../code-field.ts';
 import type { CommandSpec, Context, Flags } from '../command.ts';
 import { CommandError, cancelled, describeFailure, EXIT, usageError } from '../exit.ts';
@@ -10,6 +11,7 @@ import { openBrowser } from './program.ts';
 
 /** From this many seconds after an email, an empty Enter requests another one, and `r` a third. */
 const RESEND_SECONDS = 30;
+const CODE_FLAG = `--code <${anyEntered('unit')}>`;
 const KEYS = 'Enter sends the code, r requests a new email, Esc cancels.';
 
 export const login: CommandSpec = {
@@ -17,14 +19,13 @@ export const login: CommandSpec = {
   needs: 'service',
   group: 'Sign-in',
   summary: 'sign in with an emailed link or its code',
-  about:
-    'Emails you a link. Open it on this machine, or type the six digits of the email here: whichever comes first signs you in. Works over SSH and without a browser. Without a terminal it needs --email, and reads the code as a line of stdin. A program that cannot wait uses --start, and later --login with --code.',
+  about: `Emails you a link. Open it on this machine, or type the ${anyEntered('size')} of the email here: whichever comes first signs you in. Works over SSH and without a browser. Without a terminal it needs --email, and reads the code as a line of stdin. A program that cannot wait uses --start, and later --login with --code.`,
   flags: {
     '--email <address>': 'your address',
     '--no-browser': 'do not open the inbox of local mode',
     '--start': 'only request the email, and print the id of the login',
     '--login <id>': 'complete a login of --start on this machine, within ten minutes',
-    '--code <digits>': 'the six digits of its email; without it, or with -, they are read from stdin',
+    [CODE_FLAG]: `the ${anyEntered('size')} of its email; without it, or with -, they are read from stdin`,
   },
   examples: [
     'login',
@@ -40,7 +41,7 @@ export const login: CommandSpec = {
 
 async function runLogin(context: Context, _: unknown, { email, browser, start = false, login: loginId, code }: Flags): Promise<number> {
   if (start && (loginId ?? code) !== undefined)
-    throw usageError('--start takes neither --login nor --code.', 'Run it first, then `emailauth login --login <id> --code <digits>`.');
+    throw usageError('--start takes neither --login nor --code.', `Run it first, then \`emailauth login --login <id> ${CODE_FLAG}\`.`);
   if (code !== undefined && loginId === undefined)
     throw usageError('--code needs --login <id>.', '`emailauth login --start` prints the id.');
   if (loginId !== undefined && email !== undefined) throw usageError('--login takes no --email.', 'The login has its address.');
@@ -111,10 +112,12 @@ async function announceEmail(
   if (inbox)
     terminal.note(opened ? `The inbox of local mode is open in your browser: ${inbox}` : `Read it in the inbox of local mode: ${inbox}`);
   if (!terminal.interactive)
-    terminal.note('Open its link on this machine within ten minutes, or write its six digits to stdin; this command waits for either.');
-  else if (env.SSH_CONNECTION) terminal.note(`Type its six digits here. Its link only works in a browser on ${hostname()}.`);
+    terminal.note(
+      `Open its link on this machine within ten minutes, or write its ${anyEntered('size')} to stdin; this command waits for either.`,
+    );
+  else if (env.SSH_CONNECTION) terminal.note(`Type its ${anyEntered('size')} here. Its link only works in a browser on ${hostname()}.`);
   else {
-    terminal.note('Open its link on this machine, or type its six digits here.');
+    terminal.note(`Open its link on this machine, or type its ${anyEntered('size')} here.`);
     terminal.note(`With a passkey of this address: ${sent.host}/auth?attempt=${sent.attempt}`);
   }
 }
@@ -135,7 +138,7 @@ async function readCode(field: CodeField, attempts: Attempts, loopback: Loopback
     const input = await field.next();
     try {
       if (input.kind === 'code') {
-        const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(input.digits, signal) : null;
+        const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(input.value, signal) : null;
         if (authorization) return authorization;
         field.showMessage(describeWrongCode(attempts, 'press r for a new email'));
         continue;
@@ -157,16 +160,16 @@ async function readCode(field: CodeField, attempts: Attempts, loopback: Loopback
 
 /** Tries the lines of stdin as codes until one is right. Stays pending after the last line: the link can still be opened. */
 async function readCodeLines(terminal: Terminal, attempts: Attempts, signal: AbortSignal): Promise<Authorization> {
-  const { codeFault, readCode } = await import('../../contract/rules.ts');
+  const { enteredFault, readEntered } = await import('../../contract/entered.ts');
   for await (const line of terminal.readLines(signal)) {
     if (line.trim() === '') continue;
-    const read = readCode(line);
-    if (!read.code) {
-      terminal.note(codeFault(read));
+    const read = readEntered(line);
+    if (read.value === null) {
+      terminal.note(enteredFault(read));
       continue;
     }
     try {
-      const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(read.code, signal) : null;
+      const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(read.value, signal) : null;
       if (authorization) return authorization;
       terminal.note(describeWrongCode(attempts, 'run `emailauth login` again'));
     } catch (error) {
@@ -187,7 +190,7 @@ function describeWrongCode({ triesLeft, wrongCodeMessage }: Attempts, again: str
   if (triesLeft === 0)
     return `Too many wrong codes: this email can no longer be used with a code. Open its link on this machine, or ${again}.`;
   if (triesLeft > 2) return wrongCodeMessage;
-  return `${wrongCodeMessage} Use the digits of the newest email that this command requested, or ${again}.`;
+  return `${wrongCodeMessage} Use the ${anyEntered('unit')} of the newest email that this command requested, or ${again}.`;
 }
 
 /** Rejects when the newest email has expired. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError, type Client } from '../../contract/client.ts';
+import { anyEntered, enteredFault, readEntered } from '../../contract/entered.ts';
 import { errors } from '../../contract/errors.ts';
 import { languageOf } from '../../contract/languages.ts';
-import { codeFault, emailFaultOf, readCode, readEmail } from '../../contract/rules.ts';
+import { emailFaultOf, readEmail } from '../../contract/rules.ts';
 import type { SignIn } from '../../mcp/tool.ts';
 import { endSession } from '../api.ts';
 import type { Context } from '../command.ts';
@@ -102,17 +103,17 @@ export function createSignIns(context: Context, host: string, client: Client): S
 /** Tries the code. @returns the address. @throws ApiError with the number of tries left */
 async function enter(login: Login, code: string, signal: AbortSignal): Promise<string> {
   const { attempts } = login;
-  const read = readCode(code);
-  if (!read.code) {
+  const read = readEntered(code);
+  if (read.value === null) {
     throw new ApiError(400, {
-      error: codeFault(read),
+      error: enteredFault(read),
       code: 'bad_request',
-      hint: 'Ask the person for the six digits of the email.',
+      hint: `Ask the person for the ${anyEntered('size')} of the email.`,
     });
   }
   const authorization =
     attempts.triesLeft > 0
-      ? await attempts.enterCode(read.code, signal).catch((error) => {
+      ? await attempts.enterCode(read.value, signal).catch((error) => {
           // The link may have been opened in the meantime, which also makes the code invalid.
           if (!login.result) throw error;
           return null;
@@ -131,7 +132,7 @@ async function enter(login: Login, code: string, signal: AbortSignal): Promise<s
   throw new ApiError(400, {
     error: attempts.wrongCodeMessage,
     code: 'bad_code',
-    hint: 'Ask the person for the six digits of the email that this start_login sent.',
+    hint: `Ask the person for the ${anyEntered('size')} of the email that this start_login sent.`,
   });
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyEntered } from '../../contract/entered.ts';
 import { findCaller, findInbox, inboxAt } from '../service.ts';
 import { Address, defineTool, hasCode, refusal, type SignIn } from '../tool.ts';
 
@@ -57,8 +58,7 @@ export const getStatus = defineTool({
 export const startLogin = defineTool({
   name: 'start_login',
   title: 'Start a sign-in',
-  description:
-    'Emails a six-digit code to the person you work for, so that this session can see and change their own websites. Ask for their address first. Then ask them for the code and call complete_login with it. Only the tools for own websites need this.',
+  description: `Emails a ${anyEntered('adjective')} code to the person you work for, so that this session can see and change their own websites. Ask for their address first. Then ask them for the code and call complete_login with it. Only the tools for own websites need this.`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({ email: Address }),
   output: z.object({
@@ -73,18 +73,21 @@ export const startLogin = defineTool({
     return { ...login, inbox: await findInbox(context, signal) };
   },
   text: ({ loginId, expiresAt, inbox }) =>
-    `${inbox ? `The email with a six-digit code stays on the machine of the service: the person reads it at ${inbox}.` : 'An email with a six-digit code is on its way.'} Ask the person for the code, then call complete_login with loginId ${loginId} and the code, before ${expiresAt}.`,
+    `${inbox ? `The email with a ${anyEntered('adjective')} code stays on the machine of the service: the person reads it at ${inbox}.` : `An email with a ${anyEntered('adjective')} code is on its way.`} Ask the person for the code, then call complete_login with loginId ${loginId} and the code, before ${expiresAt}.`,
 });
 
 export const completeLogin = defineTool({
   name: 'complete_login',
   title: 'Finish a sign-in',
-  description:
-    'Signs this session in with the six-digit code from the email of start_login, which the person tells you. Afterwards the tools for their websites, applications, devices and account work, such as list_sites. Never guess a code: after five wrong ones it can no longer be used.',
+  description: `Signs this session in with the ${anyEntered('adjective')} code from the email of start_login, which the person tells you. Afterwards the tools for their websites, applications, devices and account work, such as list_sites. Never guess a code: after five wrong ones it can no longer be used.`,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: z.strictObject({
     loginId: z.string().min(1).max(512).describe('What start_login returned'),
-    code: z.string().min(1).max(512).describe('The six digits of the email'),
+    code: z
+      .string()
+      .min(1)
+      .max(512)
+      .describe(`The ${anyEntered('size')} of the email`),
   }),
   output: z.object({ email: z.string().describe('The address that is signed in') }),
   isOffered: ({ signIn }) => signIn !== null,

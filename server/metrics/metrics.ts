@@ -1,3 +1,4 @@
+import { anyEntered } from '../../contract/entered.ts';
 import { Fault } from '../../contract/errors.ts';
 
 /** Values of labels by name. They come from code, never from a request, so that their number is bounded. */
@@ -202,7 +203,7 @@ export const overduePartitions = new Gauge(
 export const emailRequests = new Counter('emailauth_sign_in_requests_total', 'Requests for an email by result', ['result']);
 export const signIns = new Counter('emailauth_sign_ins_total', 'Tries to sign in by method and result', ['method', 'result']);
 export const tokenVerifications = new Counter('emailauth_token_verifications_total', 'Verifications of tokens by result', ['result']);
-export const wrongCodes = new Counter('emailauth_wrong_codes_total', 'Wrong six-digit sign-in codes');
+export const wrongCodes = new Counter('emailauth_wrong_codes_total', `Wrong ${anyEntered('adjective')} sign-in codes`);
 
 export const emailVerifications = new Counter(
   'emailauth_email_verifications_total',

@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
 import { createAuthKey, readAuthKey } from '../accounts/browser.ts';
 import { digest, isRandomSecret, randomSecret, SecretKeys } from '../secrets.ts';
-import { AttemptSecrets, handleToId, idToHandle } from './attempts.ts';
+import { type AttemptKind, AttemptSecrets, handleToId, idToHandle } from './attempts.ts';
 
 const secrets = new AttemptSecrets(new SecretKeys(Buffer.alloc(32, 7)));
 const id = uuid();
@@ -35,12 +35,18 @@ test('the kind of a link cannot be changed', () => {
 });
 
 test('a code has six digits, differs between attempts, and matches only itself', () => {
-  const code = secrets.code('site', id);
+  const code = secrets.entered('code', 'site', id);
+  const isCode = (value: string) => secrets.isEntered({ method: 'code', value }, 'site', id);
   expect(code).toMatch(/^\d{6}$/);
-  expect(secrets.isCode('site', id, code)).toBe(true);
-  expect(secrets.isCode('site', id, String((Number(code) + 1) % 1_000_000).padStart(6, '0'))).toBe(false);
-  expect(secrets.isCode('site', id, code.slice(1))).toBe(false);
-  expect(new Set(Array.from({ length: 50 }, () => secrets.code('site', uuid()))).size).toBeGreaterThan(45);
+  expect(isCode(code)).toBe(true);
+  expect(isCode(String((Number(code) + 1) % 1_000_000).padStart(6, '0'))).toBe(false);
+  expect(isCode(code.slice(1))).toBe(false);
+  expect(new Set(Array.from({ length: 50 }, () => secrets.entered('code', 'site', uuid()))).size).toBeGreaterThan(45);
+});
+
+test('the code of an attempt stays the same from version to version', () => {
+  const codeOf = (kind: AttemptKind) => secrets.entered('code', kind, '0193b27a-f8d5-7000-8000-000000000001');
+  expect([codeOf('site'), codeOf('portal'), codeOf('app'), codeOf('oidc')]).toEqual(['758928', '830642', '116914', '202254']);
 });
 
 test('a handle converts back to the id of its attempt', () => {

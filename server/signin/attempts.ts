@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ENTERED, type Entered, type EnteredMethod } from '../../contract/entered.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { OwnAttempt } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
@@ -29,7 +30,7 @@ const LINK = /^[A-Za-z0-9_-]{64}$/;
 export type IssuedSecrets = { token: string; authKey: ReturnType<typeof createAuthKey> };
 
 /**
- * The link secret and the code that one email carries, and what the opening of the attempt issues. All derive from the attempt's id, so
+ * The link secret and the codes that one email carries, and what the opening of the attempt issues. All derive from the attempt's id, so
  * that none is stored, and an opening that is repeated issues the same. Programs know the id, so that only SECRET_KEY makes them secret.
  */
 export class AttemptSecrets {
@@ -45,9 +46,9 @@ export class AttemptSecrets {
     return Buffer.concat([Buffer.of(KIND_BYTES[kind]), bytes, linkMac(this.#keys.writing, kind, bytes)]).toString('base64url');
   }
 
-  /** Returns the six-digit code of the same email. */
-  code(kind: AttemptKind, id: string): string {
-    return codeOf(this.#keys.writing, kind, id);
+  /** Returns what the same email has to enter by a method. */
+  entered(method: EnteredMethod, kind: AttemptKind, id: string): string {
+    return enteredOf(this.#keys.writing, method, kind, id);
   }
 
   /** Returns the attempt of a link secret, or null when this service did not issue it. */
@@ -61,10 +62,10 @@ export class AttemptSecrets {
     return isIssued ? { kind, id: bytesToId(id) } : null;
   }
 
-  /** Compares a code in constant time. */
-  isCode(kind: AttemptKind, id: string, given: string): boolean {
-    if (given.length !== 6) return false;
-    return this.#keys.reading.some((key) => timingSafeEqual(Buffer.from(codeOf(key, kind, id)), Buffer.from(given)));
+  /** Compares what was entered in constant time. */
+  isEntered({ method, value }: Entered, kind: AttemptKind, id: string): boolean {
+    if (value.length !== ENTERED[method].places) return false;
+    return this.#keys.reading.some((key) => timingSafeEqual(Buffer.from(enteredOf(key, method, kind, id)), Buffer.from(value)));
   }
 
   /** Returns what the opening of an attempt issues. */
@@ -78,7 +79,7 @@ export class AttemptSecrets {
   }
 
   /**
-   * Returns the link and the code of an email, the same at each try; null for an email that signs no one in.
+   * Returns the link and the codes of an email, the same at each try; null for an email that signs no one in.
    * @param publicUrl origin of the service
    */
   ofMail({ id, language, data }: Mail, publicUrl: string): MailSecrets | null {
@@ -90,7 +91,7 @@ export class AttemptSecrets {
       kind === 'app' && data.state !== undefined
         ? `${publicUrl}/auth/callback?${new URLSearchParams({ code: secret, state: data.state, iss: publicUrl, language })}`
         : `${publicUrl}/auth/link?t=${secret}`;
-    return { link, code: hasCode(kind) ? this.code(kind, id) : null };
+    return { link, code: hasCode(kind) ? this.entered('code', kind, id) : null };
   }
 }
 
@@ -99,7 +100,7 @@ export function hasCode(kind: AttemptKind): boolean {
   return kind !== 'registration' && kind !== 'invitation';
 }
 
-type Use = 'link' | 'code' | 'token' | 'selector' | 'verifier';
+type Use = 'link' | EnteredMethod | 'token' | 'selector' | 'verifier';
 
 function mac(key: Buffer, kind: AttemptKind, use: Use, id: Buffer): Buffer {
   return createHmac('sha256', key).update(`${kind}|${use}|`).update(id).digest();
@@ -113,8 +114,10 @@ function issuedBy(key: Buffer, kind: AttemptKind, id: string): IssuedSecrets {
   return { token: macOf('token').toString('base64url'), authKey };
 }
 
-function codeOf(key: Buffer, kind: AttemptKind, id: string): string {
-  return String(mac(key, kind, 'code', idToBytes(id)).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+/** Returns the value with the number that 48 bits of the HMAC give: many more than there are values, so that these are equally likely. */
+function enteredOf(key: Buffer, method: EnteredMethod, kind: AttemptKind, id: string): string {
+  const { values, valueAt } = ENTERED[method];
+  return valueAt(mac(key, kind, method, idToBytes(id)).readUIntBE(0, 6) % values);
 }
 
 /** Returns the 16 bytes of a UUID in base64url: the handle of an attempt that a program gets. */

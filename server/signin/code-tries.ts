@@ -136,7 +136,7 @@ select coalesce((select array_agg(id::text) from tried), '{}') as compared,
   ), 0)::integer as "triesLeft",
   (select hits from total) as total`;
 
-/** The tries of six-digit codes, and the limits of wrong ones. */
+/** The tries of codes, and the limits of wrong ones. */
 export class CodeTries {
   readonly #core: Database['core'];
   readonly #limits: { network: number; mailbox: number; total: number; spare: number };

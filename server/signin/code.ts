@@ -1,3 +1,4 @@
+import type { Entered } from '../../contract/entered.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
@@ -22,7 +23,7 @@ type Parts = {
   limitFactor: number;
 };
 
-/** The six-digit codes of sign-in emails. */
+/** The codes of sign-in emails. */
 export class SignInCodes {
   readonly #parts: Parts;
   readonly #tries: CodeTries;
@@ -50,7 +51,7 @@ export class SignInCodes {
     if (match.kind === 'app') return { code: secrets.link('app', match.id) };
     const signedIn = match.opened
       ? await opener.openAgain(match, browser, email)
-      : await opener.open(match, browser, { browser: match.browser, email: null, method: 'code' });
+      : await opener.open(match, browser, { browser: match.browser, email: null, method: code.method });
     if (!signedIn) throw new Fault('bad_code', { field: 'code' });
     return signedIn;
   }
@@ -58,11 +59,11 @@ export class SignInCodes {
   /** Returns the attempt whose code it is, once the limits have accepted the try; or one that was opened a moment ago. @throws Fault bad_code, rate_limited */
   async #match(
     by: EnteredBy,
-    entered: { email: string; code: string; state: string | null },
+    entered: { email: string; code: Entered; state: string | null },
     { clientAddress, device, requestId }: Browser,
   ): Promise<Candidate> {
     const { secrets, log } = this.#parts;
-    const matchOf = (attempts: Candidate[]) => attempts.find(({ kind, id }) => secrets.isCode(kind, id, entered.code));
+    const matchOf = (attempts: Candidate[]) => attempts.find(({ kind, id }) => secrets.isEntered(entered.code, kind, id));
     const candidates = await this.#tries.candidates(by, entered, digest(device));
     // Only the browser that has opened an attempt gets its result again, so that its code needs no guess.
     const repeated = matchOf(candidates.filter(({ opened }) => opened));

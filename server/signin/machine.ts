@@ -1,7 +1,7 @@
+import { readEntered } from '../../contract/entered.ts';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
 import type { FormFailure, FormName, PasskeyCreationOptions, RequiredPasskey, SignInPage } from '../../contract/pages.ts';
 import type { RouteName } from '../../contract/routes.ts';
-import { CODE_DIGITS, readCode } from '../../contract/rules.ts';
 import { type BrowserRequest, browserOf } from '../accounts/browser.ts';
 import type { MadeCall } from '../http/invoke.ts';
 import { queryOf } from '../http/reading.ts';
@@ -150,11 +150,12 @@ function needsScript(
   return form === 'code' && code === 'bad_code' && state === undefined && typeof steps?.attempt?.state === 'string';
 }
 
-/** Returns what a refused form contains again: an address, or the digits of a text that has fewer than a code. */
+/** Returns what a refused form contains again: an address, or what a text that was too short has of a code. */
 function typedIn(form: FormName, reason: string, { email, code }: Record<string, unknown>): string | undefined {
   if (form === 'link' || form === 'browser') return textOf(email);
-  const { digits } = readCode(textOf(code));
-  return form === 'code' && reason === 'bad_request' && digits.length < CODE_DIGITS ? digits : undefined;
+  if (form !== 'code' || reason !== 'bad_request') return undefined;
+  const { typed, missing } = readEntered(textOf(code));
+  return missing > 0 ? typed : undefined;
 }
 
 /** Returns the page that requested an email which was refused. */

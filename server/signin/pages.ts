@@ -38,8 +38,8 @@ export type PageRequest = Pick<IncomingMessage, 'headers' | 'url'> & {
 /** The parameters of a page's URL. */
 export type PageQuery = ReturnType<typeof queryOf>;
 
-/** What a refused call or form post has sent, which the page shows instead of what its URL says. `typed`: the digits of its code. */
-export type Posted = { step: 'address' | 'code'; email: string; typed?: string };
+/** What a refused call or form post has sent, which the page shows instead of what its URL says. */
+export type Posted = { step: 'address' | 'code'; email: string };
 
 /** A page with the status of its response. */
 export type PageResponse = { page: SignInPage; status: number };

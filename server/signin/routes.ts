@@ -69,7 +69,7 @@ export function signInRoutes({
     }),
     serve('emailCode', async (input, caller) => {
       const browser = browserOf(caller);
-      const entered = await countSignIn('code', codes.enter(input, browser));
+      const entered = await countSignIn(input.code.method, codes.enter(input, browser));
       return 'code' in entered ? entered : respondToProof(passkeys, caller.cookies, entered, browser);
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),

@@ -4,6 +4,7 @@
 import { parse } from 'cookie';
 import { describe, expect, test } from 'vitest';
 import { printable } from '../../cli/terminal.ts';
+import { readEntered } from '../../contract/entered.ts';
 import {
   fromNameFault,
   hasProofText,
@@ -12,7 +13,6 @@ import {
   nameFault,
   normalEmail,
   normalHost,
-  readCode,
   readEmail,
   redirectUriFault,
 } from '../../contract/rules.ts';
@@ -88,7 +88,7 @@ const parsers: Parser[] = [
   ['many TXT records of a proof', (text) => hasProofText(text.match(/.{1,200}/gs) ?? [], 'x'.repeat(32)), growingTexts],
   ['an address', normalEmail, growingTexts],
   ['an address as people enter it', readEmail, growingTexts],
-  ['a code as people enter it', readCode, growingTexts],
+  ['a code as people enter it', readEntered, growingTexts],
   ['a host', normalHost, growingTexts],
   ['a domain to register', rootDomainOf, growingTexts],
   ['a forward_url', (text) => readForwardUrl(text, true), growingTexts],

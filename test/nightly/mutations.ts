@@ -132,13 +132,13 @@ export const mutations: Mutation[] = [
       'test/api/visitor.test.ts',
     ],
     [
-      "{ browser: match.browser, email: null, method: 'code' }",
+      '{ browser: match.browser, email: null, method: code.method }',
       "{ browser: match.browser, email: null, method: 'link' }",
       'test/api/sign-in-methods.test.ts',
     ],
   ]),
   ...rowsOf('server/signin/attempts.ts', [
-    ['if (given.length !== 6) return false;\n', '', 'server/signin/attempts.test.ts'],
+    ['if (value.length !== ENTERED[method].places) return false;\n', '', 'server/signin/attempts.test.ts'],
     ['timingSafeEqual(linkMac(key, kind, id), given)', 'true', 'server/signin/attempts.test.ts'],
     ['update(`${kind}|${use}|`)', 'update(`${use}|`)', 'server/signin/attempts.test.ts test/api/developer.test.ts'],
     ["when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'\n", '\n', 'test/api/sign-in-forms.test.ts'],

@@ -1,21 +1,23 @@
 import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
+import { ENTERED, ENTERED_METHODS, readEntered } from '../../../contract/entered.ts';
 import type { OwnAttempt } from '../../../contract/pages.ts';
-import { CODE_DIGITS as DIGITS, readCode } from '../../../contract/rules.ts';
 import { type Failure, isApiError, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { useBoot } from './page.ts';
 import { formAction, typedBefore, useSteps } from './steps.ts';
 
-/** Digits are only ever added at the end, where the boxes show them; a whole selection may be replaced. */
+const INPUT_MODE = ENTERED_METHODS.every((method) => ENTERED[method].inputMode === 'numeric') ? 'numeric' : 'text';
+
+/** Characters are only ever added at the end, where the boxes show them; a whole selection may be replaced. */
 function moveCaretToEnd({ currentTarget: field }: { currentTarget: HTMLInputElement }) {
   const { selectionStart, selectionEnd, value } = field;
   if (selectionStart === selectionEnd && selectionEnd !== value.length) field.setSelectionRange(value.length, value.length);
 }
 
 /**
- * The six digits of the email, sent at the sixth. It is one field below six boxes, so that paste, one-time-code autofill and
+ * The code of the email, sent once it is complete. It is one field below a box for each place, so that paste, one-time-code autofill and
  * screen readers work as with any field. Without a script it is a plain field with a button.
  */
 export function CodeForm({
@@ -35,7 +37,10 @@ export function CodeForm({
   const [code, setCode] = useState(() => typedBefore('code') ?? failure?.typed ?? '');
   const [checking, setChecking] = useState(false);
   const steps = useSteps();
-  const missingOf = (digits: string) => t('auth.code_missing', { count: String(DIGITS - digits.length) });
+  const missingOf = (text: string) => {
+    const { method, missing } = readEntered(text);
+    return t(`auth.${method}_missing`, { count: String(missing) });
+  };
   const textOf = (reason: Failure, spent: boolean) =>
     reason.code === 'rate_limited'
       ? t('auth.code_paused')
@@ -55,17 +60,16 @@ export function CodeForm({
   }, [emailCount]);
 
   const enter = async (text: string, submitted = false) => {
-    const read = readCode(text);
-    const digits = read.code ?? read.digits.slice(0, DIGITS);
-    setCode(digits);
-    if (!read.code) {
-      if (digits[DIGITS - 1]) setError(t('auth.code_wrong'));
-      else if (submitted) setError(missingOf(digits));
+    const { value, typed, missing } = readEntered(text);
+    setCode(typed);
+    if (value === null) {
+      if (missing <= 0) setError(t('auth.code_wrong'));
+      else if (submitted) setError(missingOf(typed));
       return;
     }
     setError(null);
     setChecking(true);
-    const refusal = await onCode(email, digits).catch((error): Failure => (isApiError(error) ? error : { code: 'internal' }));
+    const refusal = await onCode(email, value).catch((error): Failure => (isApiError(error) ? error : { code: 'internal' }));
     // The page goes on.
     if (!refusal) return;
     setError(textOf(refusal, status === 'code_spent' || refusal.triesLeft === 0));
@@ -90,6 +94,7 @@ export function CodeForm({
     return () => document.removeEventListener('paste', paste);
   });
 
+  const { places } = ENTERED[readEntered(code).method];
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!checking) enter(code, true);
@@ -102,15 +107,18 @@ export function CodeForm({
         {t('auth.code_label')}
       </label>
       <div className="group relative">
-        <div aria-hidden="true" className={cx('grid grid-cols-6 gap-1.5 no-script:hidden sm:gap-2', checking && 'opacity-50')}>
-          {Array.from({ length: DIGITS }, (_, index) => (
+        <div
+          aria-hidden="true"
+          className={cx('grid auto-cols-fr grid-flow-col gap-1.5 no-script:hidden sm:gap-2', checking && 'opacity-50')}
+        >
+          {Array.from({ length: places }, (_, index) => (
             <span
               // biome-ignore lint/suspicious/noArrayIndexKey: the boxes have no other identity
               key={index}
               className={cx(
                 'grid h-12 place-items-center rounded-control border font-mono text-xl',
                 errorMessage ? 'border-danger' : 'border-edge/60',
-                index === Math.min(code.length, DIGITS - 1) &&
+                index === Math.min(code.length, places - 1) &&
                   'group-focus-within:border-accent group-focus-within:outline-2 group-focus-within:-outline-offset-1 group-focus-within:outline-accent',
               )}
             >
@@ -124,7 +132,7 @@ export function CodeForm({
           name="code"
           value={code}
           readOnly={checking}
-          inputMode="numeric"
+          inputMode={INPUT_MODE}
           autoComplete="one-time-code"
           spellCheck="false"
           aria-invalid={errorMessage ? true : undefined}
