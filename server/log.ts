@@ -55,14 +55,17 @@ export function flushLog(log: Log): Promise<void> {
   });
 }
 
+// A class of PostgreSQL and three more characters with a digit among them. Five letters can be a secret.
+const SQLSTATE = /^(?:\d[0-9A-Z]|F0|HV|P0|XX)(?=[A-Z]*\d)[0-9A-Z]{3}$/;
+
 /**
  * Returns whether a `code` is an SQLSTATE, an error code of Node.js, the exit code of a process or an error code of the API, and not
- * a secret: an emailed code has six digits, and an authorization code is long and of mixed case.
+ * a secret: an emailed code has a form of its own (contract/entered.ts), and an authorization code is long and of mixed case.
  */
 function isDiagnostic(code: unknown): boolean {
   if (typeof code === 'number') return Number.isInteger(code) && code >= 0 && code <= 255;
   if (typeof code !== 'string') return code === null;
-  return /^(?:[0-9A-Z]{5}|E[A-Z]{2,19}|EAI_[A-Z]{2,19}|ERR_[A-Z0-9_]{2,60})$/.test(code) || Object.hasOwn(errors, code);
+  return SQLSTATE.test(code) || /^(?:E[A-Z]{2,19}|EAI_[A-Z]{2,19}|ERR_[A-Z0-9_]{2,60})$/.test(code) || Object.hasOwn(errors, code);
 }
 
 /** Returns the code of an error, or of the database error in an error of Sequelize; undefined when there is none that may be logged. */
