@@ -43,6 +43,10 @@ export const ENTERED: Readonly<Record<EnteredMethod, Row>> = TABLE;
 
 export const ENTERED_METHODS = Object.keys(ENTERED) as [EnteredMethod, ...EnteredMethod[]];
 
+/** Returns something for each of these methods. */
+export const mapEntered = <T>(of: (method: EnteredMethod) => T) =>
+  Object.fromEntries(ENTERED_METHODS.map((method) => [method, of(method)])) as Record<EnteredMethod, T>;
+
 /** Returns a part of a sentence about everything that can be entered, such as `six digits`. */
 export const anyEntered = (part: keyof Row['words']): string => ENTERED_METHODS.map((method) => ENTERED[method].words[part]).join(' or ');
 

@@ -9,7 +9,7 @@ const kinds = Object.keys(templates) as MailKind[];
 const contentOf = (kind: MailKind, code: (typeof codes)[number]) => templates[kind](code, { publicUrl: 'https://auth.example' });
 
 /** Returns the texts of an email by the names of their parts, with {name} for a slot. */
-function partsOf({ subject, preview, title, paragraphs, action, codeIntroduction, warning, notes }: Content): [string, string][] {
+function partsOf({ subject, preview, title, paragraphs, action, entered, warning, notes }: Content): [string, string][] {
   const list = (name: string, texts: string[]) => texts.map((text, index): [string, string] => [`${name} ${index + 1}`, text]);
   const { introduction, label } = action;
   const single = {
@@ -18,7 +18,7 @@ function partsOf({ subject, preview, title, paragraphs, action, codeIntroduction
     title,
     introduction,
     button: label,
-    ...(codeIntroduction && { codeIntroduction }),
+    ...entered,
     ...(warning && { warning }),
   };
   const all = [...Object.entries(single), ...list('paragraph', paragraphs), ...list('note', notes)];
@@ -55,7 +55,7 @@ test.each(codes)('the emails in %s keep to terms, quotation marks and lengths', 
 
 test.each(codes)('a subject in %s begins with the code where the email has one', (code) => {
   for (const kind of kinds) {
-    const { subject, codeIntroduction } = contentOf(kind, code);
-    expect([kind, subject.startsWith(slot('code'))]).toEqual([kind, codeIntroduction !== undefined]);
+    const { subject, entered } = contentOf(kind, code);
+    expect([kind, subject.startsWith(slot('code'))]).toEqual([kind, entered !== undefined]);
   }
 });

@@ -10,7 +10,7 @@ const sender: Sender = {
   address: 'no-reply@auth.example',
   publicUrl: 'https://auth.example',
 };
-const secrets = { link: `https://auth.example/auth/link?t=${'Ab-_'.repeat(16)}`, code: '012345' };
+const secrets = { link: `https://auth.example/auth/link?t=${'Ab-_'.repeat(16)}`, entered: { code: '012345' } };
 // A UUID of version 7 of 10 December 2024, 21:30:23 UTC.
 const id = '0193b27a-f8d5-7000-8000-000000000001';
 
@@ -37,13 +37,13 @@ test.each(languages)('a sign-in email in $name contains the host, the link and t
   expect(mail.html).toContain(`lang="${language}"`);
   for (const part of [mail.text, mail.html]) {
     expect(part).toContain(secrets.link);
-    expect(part).toContain(secrets.code);
+    expect(part).toContain(secrets.entered.code);
     expect(part).toContain('shop.example');
     expect(part).toContain('10');
     expect(part).not.toMatch(/[\ue000-\uf8ff]|undefined/);
   }
   expect(mail.text?.split('\n')).toContain(secrets.link);
-  expect(mail.text?.split('\n')).toContain(secrets.code);
+  expect(mail.text?.split('\n')).toContain(secrets.entered.code);
   // Can be transmitted as it is: ASCII, short lines, CRLF, no dot to double.
   expect(raw).toMatch(/^[\x20-\x7e\r\n]*\r\n$/);
   expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
@@ -88,7 +88,7 @@ test.each(kinds)('%s is translated into every language and has no empty slots', 
 
 test('the OTP-Token header binds the code to the origin, as nodemailer writes it, and the last line of the text to its host', async () => {
   const { raw, mail } = await written(mailOf());
-  const theirs = await new MailComposer({ text: ' ', otp: { code: secrets.code, origin: sender.publicUrl } }).compile().build();
+  const theirs = await new MailComposer({ text: ' ', otp: { code: secrets.entered.code, origin: sender.publicUrl } }).compile().build();
   const [header] = /^OTP-Token: .*$/m.exec(theirs.toString()) ?? [];
   expect(header).toBe('OTP-Token: "012345"; origin="https://auth.example"');
   expect(raw).toContain(`\r\n${header}\r\n`);
@@ -142,7 +142,7 @@ test('an invitation names the inviter, the website and the role, and has a link 
     const { mail } = await written(mailOf({ kind, data }));
     for (const part of [mail.text, mail.html]) {
       for (const text of [data.inviter, data.domain, role, secrets.link]) expect(part).toContain(text);
-      expect(part).not.toContain(secrets.code);
+      expect(part).not.toContain(secrets.entered.code);
     }
   }
 });
@@ -211,7 +211,7 @@ test.each(languages)('the plain text has no button, in $name', async ({ code: la
 });
 
 test('the email about a registration has a link for 7 days and no code', async () => {
-  const { mail } = await written(mailOf({ kind: 'registered', data: { domain: 'shop.example' } }), { ...secrets, code: null });
+  const { mail } = await written(mailOf({ kind: 'registered', data: { domain: 'shop.example' } }), { ...secrets, entered: null });
   expect(mail.subject).toBe('shop.example is registered');
   expect(mail.text).toContain(secrets.link);
   expect(mail.text).toContain('within 7 days');

@@ -1,4 +1,5 @@
 import { buttonColors } from '../../contract/colors.ts';
+import { ENTERED, ENTERED_METHODS } from '../../contract/entered.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { isThisMachine, normalEmail } from '../../contract/rules.ts';
 import {
@@ -49,7 +50,6 @@ export type MailTemplate = {
 type Slots = Partial<Record<SlotName, string>>;
 
 const LINK = /^https?:\/\/[\x21-\x7e]{1,4000}$/;
-const CODE = /^\d{6}$/;
 const BOUNDARY = '=_emailauth';
 
 /**
@@ -71,7 +71,7 @@ export async function compose(
   const { origin, protocol, hostname } = new URL(sender.publicUrl);
   const text = encodedBody(plainText(content, hostname));
   // Clients fill a code into pages of trustworthy origins only (draft-goto-otp-token).
-  const hasToken = content.codeIntroduction !== undefined && (protocol === 'https:' || isThisMachine(hostname));
+  const hasToken = content.entered !== undefined && (protocol === 'https:' || isThisMachine(hostname));
   const html = encodedBody(htmlOf(content, language, branding));
   const from = mailboxHeader(sender);
   const { beforeText, beforeHtml, end } = mimeParts(language);
@@ -120,26 +120,27 @@ function mimeParts(language: LanguageCode): { beforeText: string; beforeHtml: st
 }
 
 /**
- * The link and the code are on lines of their own, so that they can be copied and programs find them. The last line binds the code to the
- * host of the page that asks for it, as origin-bound one-time codes of text messages do (WICG).
+ * The link and what is entered are on lines of their own, so that they can be copied and programs find them. The last line binds the code
+ * to the host of the page that asks for it, as origin-bound one-time codes of text messages do (WICG).
  */
-function plainText({ title, paragraphs, action, codeIntroduction, notes }: Content, hostname: string): string {
-  const [code, bound] =
-    codeIntroduction === undefined ? [[], []] : [[`${codeIntroduction}\n${slot('code')}`], [`@${hostname} #${slot('code')}`]];
-  return [title, ...paragraphs, `${action.introduction}\n${action.href}`, ...code, ...notes, ...bound].join('\n\n');
+function plainText({ title, paragraphs, action, entered, notes }: Content, hostname: string): string {
+  const introduced = entered ? ENTERED_METHODS.map((method) => `${entered[method]}\n${slot(method)}`) : [];
+  const bound = entered ? [`@${hostname} #${slot('code')}`] : [];
+  return [title, ...paragraphs, `${action.introduction}\n${action.href}`, ...introduced, ...notes, ...bound].join('\n\n');
 }
 
 function slotsOf(mail: Mail, secrets: MailSecrets | null): Slots {
   const { host, domain, inviter } = mail.data;
   if (inviter !== undefined && normalEmail(inviter) !== inviter) throw new Error('The inviter in the email is not a valid address');
-  if (secrets && !(LINK.test(secrets.link) && (secrets.code === null || CODE.test(secrets.code))))
-    throw new Error('The email has no valid link or code');
+  const { link, entered } = secrets ?? {};
+  const isValid = ENTERED_METHODS.every((method) => !entered || ENTERED[method].pattern.test(entered[method]));
+  if (link !== undefined && !(LINK.test(link) && isValid)) throw new Error('The email has no valid link or code');
   return {
     host: host === undefined ? undefined : shownHost(host),
     domain: domain === undefined ? undefined : shownHost(domain),
     inviter,
-    link: secrets?.link,
-    code: secrets?.code ?? undefined,
+    link,
+    ...entered,
     request: [requestTimeOf(mail), shownDevice(mail)].filter(Boolean).join(' · '),
   };
 }

@@ -39,7 +39,7 @@ async function deliver(recipient: string) {
   const mail = { id: crypto.randomUUID(), kind: 'sign_in', recipient, language: 'en', data: { host: 'localhost' } } as const;
   const outcome = await mailer.send(
     mail,
-    { link: 'http://localhost:4400/auth/link?t=a123456b', code: '654321' },
+    { link: 'http://localhost:4400/auth/link?t=a123456b', entered: { code: '654321' } },
     performance.now() + 30_000,
   );
   expect(outcome).toBe('sent');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ENTERED } from '../../contract/entered.ts';
 
 /** A message of the built-in inbox. */
 export type InboxMessage = {
@@ -15,7 +16,7 @@ export type InboxMessage = {
   html: string;
   /** The first link of the text; empty when there is none. */
   link: string;
-  /** The six-digit code; empty when there is none. */
+  /** The code, of whichever method; empty when there is none. */
   code: string;
 };
 
@@ -115,6 +116,7 @@ export class Inbox {
 async function parse(id: string, message: string): Promise<InboxMessage> {
   const { default: PostalMime } = await import('postal-mime');
   const { from, to, subject = '', text = '', html = '' } = await PostalMime.parse(message);
+  const lines = text.split('\n').map((line) => line.trim());
   const link = /https?:\/\/\S+/.exec(text)?.[0] ?? '';
   return {
     id,
@@ -125,6 +127,6 @@ async function parse(id: string, message: string): Promise<InboxMessage> {
     text: text.trim(),
     html,
     link,
-    code: /^[ \t]*(\d{6})[ \t]*\r?$/m.exec(text)?.[1] ?? '',
+    code: lines.find((line) => Object.values(ENTERED).some(({ pattern }) => pattern.test(line))) ?? '',
   };
 }

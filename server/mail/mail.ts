@@ -1,4 +1,5 @@
 import { accentFault } from '../../contract/colors.ts';
+import type { EnteredMethod } from '../../contract/entered.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { fromNameFault, logoUrlFault, normalHost } from '../../contract/rules.ts';
 
@@ -32,8 +33,8 @@ export type Mail = {
   requestId?: string;
 };
 
-/** The link and the code that an email carries; no code for an email that was requested in no window. */
-export type MailSecrets = { link: string; code: string | null };
+/** The link that an email carries, and what is entered, by method; null for an email that was requested in no window. */
+export type MailSecrets = { link: string; entered: Readonly<Record<EnteredMethod, string>> | null };
 
 /**
  * The result of a try to send an email. `temporary`: to be tried again; with `connection`, the mail server could not be reached, or
@@ -140,8 +141,8 @@ export type Content = {
   paragraphs: string[];
   /** The button. Plain text has `introduction` and the address instead. */
   action: { introduction: string; label: string; href: string };
-  /** The sentence that introduces the six-digit code, where the email has one. */
-  codeIntroduction?: string;
+  /** The sentences that introduce what is entered, by method, where the email has it. */
+  entered?: Readonly<Record<EnteredMethod, string>>;
   /** What an email with a code also says while someone is guessing the codes of its mailbox. */
   warning?: string;
   /** Small print at the end. */
@@ -163,7 +164,7 @@ export type SlotName =
   | 'domain'
   | 'inviter'
   | 'link'
-  | 'code'
+  | EnteredMethod
   | 'logo'
   | 'sender'
   | 'request';

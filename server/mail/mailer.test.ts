@@ -12,7 +12,7 @@ const settings = {
   log,
 };
 const mail: Mail = { id: 'a-1', kind: 'sign_in', recipient: 'ann@example.com', language: 'uk', data: { host: 'shop.example' } };
-const secrets = { link: 'https://auth.example/auth/link?t=abc', code: '123456' };
+const secrets = { link: 'https://auth.example/auth/link?t=abc', entered: { code: '123456' } };
 const soon = () => performance.now() + 30_000;
 
 test('the DKIM signature (RFC 6376) covers headers and body', async () => {

@@ -3,6 +3,7 @@ import type { Readable, Transform } from 'node:stream';
 import DKIM from 'nodemailer/lib/dkim';
 import { parseConnectionUrl } from 'nodemailer/lib/shared';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { ENTERED, mapEntered } from '../../contract/entered.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
@@ -292,7 +293,7 @@ function signerOf(dkim: NonNullable<Config['dkim']>): (message: Buffer) => Promi
 export const PREVIEW_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src https:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox";
 
-const SAMPLE_CODE = '123456';
+const SAMPLE_NUMBER = 123_456;
 
 // The header above the email, in the colors of the portal.
 const styleSheet = `.envelope{margin:0;padding:14px 20px;border-bottom:1px solid #e2e5e1;background:#fff;color:#141816;font:14px/22px system-ui,sans-serif}
@@ -314,7 +315,7 @@ export async function previewMail(
 ): Promise<string> {
   const message = await mailer.write(
     { id: 'preview', kind: 'sign_in', ...sample },
-    { link: `${publicUrl}/auth/link?t=preview`, code: SAMPLE_CODE },
+    { link: `${publicUrl}/auth/link?t=preview`, entered: mapEntered((method) => ENTERED[method].valueAt(SAMPLE_NUMBER)) },
   );
   const { default: PostalMime } = await import('postal-mime');
   const { html = '', subject = '', from } = await PostalMime.parse(message);

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ENTERED, type Entered, type EnteredMethod } from '../../contract/entered.ts';
+import { ENTERED, type Entered, type EnteredMethod, mapEntered } from '../../contract/entered.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { OwnAttempt } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
@@ -79,7 +79,7 @@ export class AttemptSecrets {
   }
 
   /**
-   * Returns the link and the codes of an email, the same at each try; null for an email that signs no one in.
+   * Returns the link of an email and what is entered, the same at each try; null for an email that signs no one in.
    * @param publicUrl origin of the service
    */
   ofMail({ id, language, data }: Mail, publicUrl: string): MailSecrets | null {
@@ -91,7 +91,7 @@ export class AttemptSecrets {
       kind === 'app' && data.state !== undefined
         ? `${publicUrl}/auth/callback?${new URLSearchParams({ code: secret, state: data.state, iss: publicUrl, language })}`
         : `${publicUrl}/auth/link?t=${secret}`;
-    return { link, code: hasCode(kind) ? this.entered('code', kind, id) : null };
+    return { link, entered: hasCode(kind) ? mapEntered((method) => this.entered(method, kind, id)) : null };
   }
 }
 

@@ -16,7 +16,7 @@ test('every sender that is accepted arrives as it was meant, in header, envelope
     const mailer = new Mailer(settings);
     const recipient = `u${n}@mail.example`;
     const mail = { id: `id-${n}`, kind: 'sign_in' as const, recipient, language: 'uk' as const, data: { host: 'shop.example' } };
-    const secrets = { link: 'https://auth.example/auth/link?t=abc', code: '123456' };
+    const secrets = { link: 'https://auth.example/auth/link?t=abc', entered: { code: '123456' } };
     expect(await mailer.send(mail, secrets, performance.now() + 30_000)).toBe('sent');
     await mailer.close();
     const { raw, sender, messageId } = await mailbox.waitFor(recipient);

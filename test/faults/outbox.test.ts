@@ -41,7 +41,7 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: 
     database,
     mailer: Object.assign(mailer, changes),
     log,
-    secretsOf: ({ id }) => ({ link: `https://auth.example/auth/link?t=${id}`, code: '123456' }),
+    secretsOf: ({ id }) => ({ link: `https://auth.example/auth/link?t=${id}`, entered: { code: '123456' } }),
     onRefused: async ({ id }) => void refused.push(id),
     onDelayed: async (_mail, reason) => void delayed.push(reason),
   });

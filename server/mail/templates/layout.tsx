@@ -7,6 +7,7 @@ import { Link } from '@react-email/link';
 import { Text } from '@react-email/text';
 import type { CSSProperties, ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
+import { ENTERED_METHODS, type EnteredMethod } from '../../../contract/entered.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { type Content, slot } from '../mail.ts';
 
@@ -56,7 +57,7 @@ const styles = {
     borderRadius: 8,
     textDecoration: 'none',
   },
-  codeIntroduction: { ...text, margin: '0 0 4px' },
+  enteredIntroduction: { ...text, margin: '0 0 4px' },
   code: { margin: 0, fontFamily: mono, fontSize: 30, lineHeight: '40px', fontWeight: 600, letterSpacing: 6, color: '#18181b' },
   ruleSpace: { padding: '24px 0' },
   rule: { height: 1, borderTop: '1px solid #e4e4e7', fontSize: 0, lineHeight: '1px' },
@@ -171,7 +172,7 @@ function Layout({ content, language, branding }: LayoutProps) {
 }
 
 function Message({ content, language, branding: { logo, accent } }: LayoutProps) {
-  const { title, paragraphs, action, codeIntroduction, notes } = content;
+  const { title, paragraphs, action, entered, notes } = content;
   return (
     <>
       {logo && <img className="logo" src={slot('logo')} alt={slot('sender')} height={40} style={styles.logo} />}
@@ -187,7 +188,7 @@ function Message({ content, language, branding: { logo, accent } }: LayoutProps)
         {action.label}
       </Button>
       <Rule />
-      {codeIntroduction !== undefined && <Code introduction={codeIntroduction} />}
+      {entered && ENTERED_METHODS.map((method) => <Entered key={method} method={method} introduction={entered[method]} />)}
       <Text className="note" style={styles.note}>
         {fallbacks[language]}
         <br />
@@ -204,14 +205,14 @@ function Message({ content, language, branding: { logo, accent } }: LayoutProps)
   );
 }
 
-function Code({ introduction }: { introduction: string }) {
+function Entered({ method, introduction }: { method: EnteredMethod; introduction: string }) {
   return (
     <>
-      <Text className="ink" style={styles.codeIntroduction}>
+      <Text className="ink" style={styles.enteredIntroduction}>
         {introduction}
       </Text>
       <Text className="ink code" style={styles.code}>
-        {slot('code')}
+        {slot(method)}
       </Text>
       <Rule />
     </>

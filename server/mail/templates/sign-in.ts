@@ -1,3 +1,4 @@
+import type { EnteredMethod } from '../../../contract/entered.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { slot, type Template } from '../mail.ts';
 
@@ -12,7 +13,7 @@ type Sentences = {
   validity: string;
   introduction: string;
   button: string;
-  codeIntroduction: string;
+  entered: Readonly<Record<EnteredMethod, string>>;
   warning: string;
   requested: string;
   ignore: string;
@@ -24,7 +25,7 @@ const sentences: Record<LanguageCode, Sentences> = {
     validity: 'Sign in with the link or with the code. Both expire in 10 minutes and work only once.',
     introduction: 'Open this link to sign in:',
     button: 'Sign in',
-    codeIntroduction: 'Or enter this code in the window where you began:',
+    entered: { code: 'Or enter this code in the window where you began:' },
     warning:
       'Someone is guessing the codes of this address: many wrong ones were entered in the last 24 hours. Until you sign in, a new browser or program can try this code only once, so enter it carefully. Never give it to anyone.',
     requested: `Requested: ${request}`,
@@ -35,7 +36,7 @@ const sentences: Record<LanguageCode, Sentences> = {
     validity: 'Prisijunkite naudodami nuorodą arba kodą. Jie galioja 10 minučių ir tinka tik vieną kartą.',
     introduction: 'Norėdami prisijungti, atverkite šią nuorodą:',
     button: 'Prisijungti',
-    codeIntroduction: 'Arba įveskite šį kodą lange, kuriame pradėjote:',
+    entered: { code: 'Arba įveskite šį kodą lange, kuriame pradėjote:' },
     warning:
       'Kažkas spėlioja šio adreso kodus: per pastarąsias 24 valandas įvesta daug neteisingų. Kol neprisijungsite, naujoje naršyklėje ar programoje šį kodą galima įvesti tik vieną kartą, todėl įveskite jį atidžiai. Niekam jo neduokite.',
     requested: `Laiško paprašyta: ${request}`,
@@ -46,7 +47,7 @@ const sentences: Record<LanguageCode, Sentences> = {
     validity: 'Pierakstieties ar saiti vai kodu. Tie ir derīgi 10 minūtes un izmantojami tikai vienu reizi.',
     introduction: 'Lai pierakstītos, atveriet šo saiti:',
     button: 'Pierakstīties',
-    codeIntroduction: 'Vai ievadiet šo kodu logā, kurā sākāt:',
+    entered: { code: 'Vai ievadiet šo kodu logā, kurā sākāt:' },
     warning:
       'Kāds mēģina uzminēt šīs adreses kodus: pēdējās 24 stundās ievadīts daudz nepareizu kodu. Kamēr nebūsiet pierakstījies, jaunā pārlūkā vai programmā šo kodu var ievadīt tikai vienu reizi, tāpēc ievadiet to uzmanīgi. Nevienam to nedodiet.',
     requested: `Pieprasīts: ${request}`,
@@ -57,7 +58,7 @@ const sentences: Record<LanguageCode, Sentences> = {
     validity: 'Увійдіть за посиланням або за кодом. Вони дійсні 10 хвилин і діють лише один раз.',
     introduction: 'Щоб увійти, відкрийте це посилання:',
     button: 'Увійти',
-    codeIntroduction: 'Або введіть цей код у вікні, де ви почали вхід:',
+    entered: { code: 'Або введіть цей код у вікні, де ви почали вхід:' },
     warning:
       'Хтось підбирає коди цієї адреси: за останні 24 години введено багато неправильних. Доки ви не ввійдете, у новому браузері чи програмі цей код можна ввести лише один раз, тож вводьте його уважно. Нікому його не повідомляйте.',
     requested: `Запит: ${request}`,
@@ -68,7 +69,7 @@ const sentences: Record<LanguageCode, Sentences> = {
     validity: 'Войдите по ссылке или по коду. Они действуют 10 минут и только один раз.',
     introduction: 'Чтобы войти, откройте эту ссылку:',
     button: 'Войти',
-    codeIntroduction: 'Или введите этот код в окне, где вы начали вход:',
+    entered: { code: 'Или введите этот код в окне, где вы начали вход:' },
     warning:
       'Кто-то подбирает коды этого адреса: за последние 24 часа введено много неверных. Пока вы не войдёте, в новом браузере или программе этот код можно ввести только один раз, поэтому вводите его внимательно. Никому его не сообщайте.',
     requested: `Запрос: ${request}`,
@@ -97,13 +98,13 @@ const portalHeadlines: Record<LanguageCode, Headline> = {
 const signInWith =
   (headlines: Record<LanguageCode, Headline>): Template =>
   (language) => {
-    const { preview, validity, introduction, button, codeIntroduction, warning, requested, ignore } = sentences[language];
+    const { preview, validity, introduction, button, entered, warning, requested, ignore } = sentences[language];
     return {
       ...headlines[language],
       preview,
       paragraphs: [validity],
       action: { introduction, label: button, href: slot('link') },
-      codeIntroduction,
+      entered,
       warning,
       notes: [requested, ignore],
     };
