@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countsOf, METHODS, methodNames, NO_STATS, OTHERS_AS_COUNTED, signInsByMethod } from './methods.ts';
+import { countsOf, METHODS, methodNames, NO_STATS, OTHERS_AS_COUNTED, ofEmails, signInsByMethod } from './methods.ts';
 
 const rows = Object.values(METHODS);
 
@@ -16,6 +16,11 @@ test('the codes, counts and events of methods are distinct', () => {
 test('of the methods with and without an email, one each has the rest of the sign-ins', () => {
   for (const sendsMail of [true, false]) expect(rows.filter((row) => row.sendsMail === sendsMail && row.count === null)).toHaveLength(1);
   expect(OTHERS_AS_COUNTED).toEqual(['passkey', 'verified_email', 'remembered']);
+});
+
+test('sentences name what an email has, in the order of the methods', () => {
+  expect(ofEmails('or', (noun) => noun)).toBe('link or code');
+  expect(ofEmails('and', (noun, done) => `${noun}s ${done}`)).toBe('links opened and codes entered');
 });
 
 test('a sign-in without a count of its own is in the rest', () => {

@@ -19,7 +19,11 @@ type Row = {
   noun: string;
 };
 
-type EmailRow = Row & { sendsMail: true };
+type EmailRow = Row & {
+  sendsMail: true;
+  /** What the person did with it. */
+  done: string;
+};
 
 type OtherRow = Row & {
   sendsMail: false;
@@ -49,6 +53,7 @@ export const METHODS = {
     short: 'Link',
     color: '--color-accent',
     noun: 'the link of an email',
+    done: 'opened',
   },
   code: {
     code: 'c',
@@ -60,6 +65,7 @@ export const METHODS = {
     short: 'Code',
     color: '--color-ink',
     noun: 'the code of an email',
+    done: 'entered',
   },
   remembered: {
     code: 'r',
@@ -124,6 +130,10 @@ const sendsMail = (method: Method): method is EmailMethod => METHODS[method].sen
 export const EMAIL_METHODS: readonly EmailMethod[] = methodNames.filter(sendsMail);
 /** The methods that send none. */
 export const OTHER_METHODS: readonly OtherMethod[] = methodNames.filter((method) => !sendsMail(method)) as OtherMethod[];
+
+/** Returns a part of a sentence about what an email has, such as `link or code`. @param textOf the part of one method, with its noun */
+export const ofEmails = (joint: 'and' | 'or', textOf: (noun: string, done: string) => string): string =>
+  EMAIL_METHODS.map((method) => textOf(METHODS[method].short.toLowerCase(), METHODS[method].done)).join(` ${joint} `);
 
 const hasCount = (method: Method) => METHODS[method].count !== null;
 /** The methods that send no email, in the order of statistics: the rest is last. */

@@ -10,7 +10,7 @@ import {
   VISITOR_DAYS,
   VISITORS_PAGE,
 } from './limits.ts';
-import { type CountName, countsOf, EMAIL_METHODS, type EmailMethod, METHODS, type Method, OTHER_METHODS } from './methods.ts';
+import { type CountName, countsOf, EMAIL_METHODS, type EmailMethod, METHODS, type Method, OTHER_METHODS, ofEmails } from './methods.ts';
 import { websiteNameFault } from './rules.ts';
 import { Email } from './signin.ts';
 
@@ -84,11 +84,13 @@ const ownCounts = <M extends Method>(methods: readonly M[]) =>
     z.ZodNumber
   >;
 
+const OPENED = ofEmails('and', (noun, done) => `${noun}s ${done}`).replace(/^./, (first) => first.toUpperCase());
+
 /** The sign-ins to a website in the last 30 UTC days. */
 export const WebsiteStats = z.object({
   id: z.uuid().meta({ description: "The website's id" }),
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
-  opened: z.number().meta({ description: 'Links opened and codes entered' }),
+  opened: z.number().meta({ description: OPENED }),
   again: z.number().meta({ description: 'Sign-ins without an email' }),
   ...ownCounts(OTHER_METHODS),
   completed: z.number().meta({ description: 'Tokens that the website verified' }),
@@ -106,7 +108,7 @@ export const WebsiteHistoryQuery = WebsiteParams.extend({
 
 const counts = {
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
-  opened: z.number().meta({ description: 'Links opened and codes entered' }),
+  opened: z.number().meta({ description: OPENED }),
   ...ownCounts(EMAIL_METHODS),
   again: z.number().meta({ description: 'Sign-ins without an email, also through OpenID Connect' }),
   ...ownCounts(OTHER_METHODS),
@@ -219,7 +221,10 @@ export const Visitor = z.object({
   email: z.string().meta({ description: 'Masked until the domain is proven, except in local mode' }),
   firstAt: z.string().meta({ description: 'The first sign-in' }),
   lastAt: z.string().meta({ description: `The last sign-in; a visitor is forgotten ${VISITOR_DAYS} days after it` }),
-  byEmail: z.number().int().meta({ description: 'Sign-ins by a link or code' }),
+  byEmail: z
+    .number()
+    .int()
+    .meta({ description: `Sign-ins by a ${ofEmails('or', (noun) => noun)}` }),
   remembered: z
     .number()
     .int()

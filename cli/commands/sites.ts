@@ -95,12 +95,12 @@ export const sitesGet: CommandSpec = {
 
 /** A service of an earlier version counts all sign-ins without an email together. */
 async function formatStats({ sent, completed, medianSeconds, ...counts }: SiteStats): Promise<string> {
-  const { METHODS, OTHERS_AS_COUNTED, signInsByMethod } = await import('../../contract/methods.ts');
+  const { METHODS, OTHERS_AS_COUNTED, ofEmails, signInsByMethod } = await import('../../contract/methods.ts');
   const signIns = signInsByMethod(counts);
   const others = OTHERS_AS_COUNTED.filter((method) => signIns[method] > 0 || !('isExperimental' in METHODS[method]));
   const rows: [string, number][] = [
     ['emails requested', sent],
-    ['links opened and codes entered', counts.opened],
+    [ofEmails('and', (noun, done) => `${noun}s ${done}`), counts.opened],
     ...others.map((method): [string, number] => [`${METHODS[method].plural.text}, without an email`, signIns[method]]),
     ['tokens that the website verified', completed],
   ];

@@ -12,7 +12,7 @@ const AUDITED = {
   requested: info('A sign-in email was requested.'),
   ...ofMethods(({ event }) => `${event.text}, and went back to the website with a token.`),
   address_proven: info(
-    'The visitor opened the link or entered the code. Only a passkey is accepted, so the page asks the visitor to add one; there is no token yet.',
+    `${METHODS.link.event.text}. Only a passkey is accepted, so the page asks the visitor to add one; there is no token yet.`,
   ),
   exchanged: { level: 'success', text: 'The client exchanged its code for the tokens: the visitor is signed in.', fix: null },
   verified: { level: 'success', text: 'The website verified the token: the visitor is signed in.', fix: null },

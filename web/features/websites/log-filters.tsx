@@ -1,5 +1,5 @@
 import { useSearchParams } from 'wouter';
-import { EMAIL_METHODS, type EmailMethod, METHODS, OTHER_METHODS } from '../../../contract/methods.ts';
+import { EMAIL_METHODS, type EmailMethod, METHODS, OTHER_METHODS, ofEmails } from '../../../contract/methods.ts';
 import type { Input } from '../../../contract/routes.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
@@ -25,7 +25,7 @@ const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
     options: [
       { value: 'requested', label: 'Email requested' },
       { value: 'mail_accepted', label: 'Email accepted by the mail server' },
-      { value: 'opened', label: `Opened by ${EMAIL_METHODS.map(shortOf).join(' or ')}` },
+      { value: 'opened', label: `Opened by ${ofEmails('or', (noun) => noun)}` },
       ...EMAIL_METHODS.flatMap((method) => {
         const { kind, reason } = METHODS[method].event;
         return reason === null ? [] : [{ value: `${kind} ${reason}`, label: `Opened by ${shortOf(method)}` }];

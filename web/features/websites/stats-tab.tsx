@@ -1,6 +1,6 @@
 import { Link, useSearchParams } from 'wouter';
 import { STATS_PERIODS } from '../../../contract/limits.ts';
-import { EMAIL_METHODS, METHODS, type Method, OTHERS_AS_COUNTED, signInsByMethod } from '../../../contract/methods.ts';
+import { EMAIL_METHODS, METHODS, type Method, OTHERS_AS_COUNTED, ofEmails, signInsByMethod } from '../../../contract/methods.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { useCall } from '../../lib/calls.ts';
 import { durationOf } from '../../lib/dates.ts';
@@ -69,6 +69,8 @@ export const methodsOf = (counts: Counts): Record<Key, number> => ({ ...signInsB
 /** Returns the methods without an email that a period shows. */
 const othersIn = (signIns: Record<Key, number>) => OTHERS_AS_COUNTED.filter((method) => signIns[method] > 0 || !isOccasional(method));
 
+const OPENED = ofEmails('or', (noun, done) => `${noun} ${done}`).replace(/^./, (first) => first.toUpperCase());
+
 /** A step of the funnel. `note`: how it follows from the steps before. */
 type Step = { label: string; hint: string; count: number; note: string | null };
 
@@ -82,7 +84,7 @@ function Funnel({ domain, history: { total, median } }: { domain: string; histor
     { label: 'Requested', hint: 'Sign-in emails', count: sent, note: null },
     {
       label: 'Opened',
-      hint: 'Link opened or code entered',
+      hint: OPENED,
       count: opened,
       note: [percentOf(opened, sent, 'of requested'), median.all !== null && `median ${durationOf(median.all)}`].filter(Boolean).join(', '),
     },
