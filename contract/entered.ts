@@ -3,8 +3,9 @@ import { INVISIBLE } from './rules.ts';
 
 /** What a person enters from an email, of one method. */
 type Row = {
-  /** Its characters. */
+  /** How many characters a value has. */
   places: number;
+  /** The form of a value. */
   pattern: RegExp;
   /** How many values there are, all equally likely. */
   values: number;
@@ -14,7 +15,7 @@ type Row = {
   words: { size: string; unit: string; adjective: string };
   /** The keyboard of a field for it. */
   inputMode: 'numeric' | 'text';
-  /** Returns the value that a typed or pasted text contains, or null; and what of one it contains, of its longest group. */
+  /** Returns the value in a typed or pasted text, or null. `typed`: the characters of its longest group that a value can have. */
   read(text: string): { value: string | null; typed: string };
 };
 
@@ -41,6 +42,7 @@ export type Entered = { method: EnteredMethod; value: string };
 /** What a person enters from an email, one row for each method that has something to enter. An email has a value of each. */
 export const ENTERED: Readonly<Record<EnteredMethod, Row>> = TABLE;
 
+/** The methods of its rows, in the order in which emails have their values. */
 export const ENTERED_METHODS = Object.keys(ENTERED) as [EnteredMethod, ...EnteredMethod[]];
 
 /** Returns something for each of these methods. */
