@@ -41,10 +41,17 @@ type Post = {
   fields: Record<string, unknown>;
 };
 
-/** The forms whose fields are the input of one call. */
-const CALLS: Record<string, { call: PageCall; inputOf(post: Post): Record<string, unknown> }> = {
-  address: { call: 'domainAuth', inputOf: ({ fields: { email }, destination, language }) => ({ email, ...destination, language }) },
-  resend: { call: 'domainAuth', inputOf: ({ fields: { email }, destination, language }) => ({ email, ...destination, language }) },
+/** The call that a form makes, and its input. */
+type FormCall = { call: PageCall; inputOf(post: Post): Record<string, unknown> };
+
+const REQUEST: FormCall = {
+  call: 'domainAuth',
+  inputOf: ({ fields: { email }, destination, language }) => ({ email, ...destination, language }),
+};
+
+const CALLS: Record<string, FormCall> = {
+  address: REQUEST,
+  resend: REQUEST,
   code: { call: 'emailCode', inputOf: ({ fields: { email, code } }) => ({ email, code }) },
   consent: { call: 'decideInteraction', inputOf: ({ fields: { decision }, uid }) => ({ uid, decision }) },
   link: { call: 'confirmLink', inputOf: ({ fields: { email }, query: { t } }) => ({ t, email }) },

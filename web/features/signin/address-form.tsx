@@ -1,7 +1,7 @@
 import { type FormEvent, type RefObject, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
 import { emailFaultOf, readEmail } from '../../../contract/rules.ts';
-import { isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { failureText, isAddressError, isApiError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
@@ -63,11 +63,11 @@ export function AddressForm({
     setError(null);
     setOfForm(null);
     setSending(true);
-    const refusal = await onSend(address, verification.begin(event));
+    const refusal: unknown = await onSend(address, verification.begin(event)).catch((error) => error);
     setSending(false);
     if (!refusal) return;
-    const text = textOfFailure(translator, refusal, fallback, ownTexts);
-    if (isAddressError(refusal)) showAtField(text);
+    const text = failureText(translator, refusal, fallback, ownTexts);
+    if (isApiError(refusal) && isAddressError(refusal)) showAtField(text);
     else toastFailure(t('auth.error_title'), text);
   };
 

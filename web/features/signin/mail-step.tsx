@@ -4,7 +4,7 @@ import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import type { AttemptStatus } from '../../../contract/signin.ts';
 import { api } from '../../lib/api.ts';
-import { type OwnTexts, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { INBOX, paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -181,15 +181,15 @@ function Resend({
     event.preventDefault();
     if (sending || left > 0) return;
     setSending(true);
-    const refusal = await onResend();
+    const refusal: unknown = await onResend().catch((error) => error);
     setSending(false);
     if (!refusal) {
       toast(t('auth.resent'));
       onSent?.();
       return;
     }
-    if (refusal.retryAfter) setUntil(Date.now() + refusal.retryAfter * 1000);
-    toastFailure(t('auth.error_title'), textOfFailure(translator, refusal, 'auth.error_send_portal', crowded));
+    if (isApiError(refusal) && refusal.retryAfter) setUntil(Date.now() + refusal.retryAfter * 1000);
+    toastFailure(t('auth.error_title'), failureText(translator, refusal, 'auth.error_send_portal', crowded));
   };
 
   const time = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
@@ -216,22 +216,20 @@ const POLL_INTERVAL_MS = 2000;
 
 /** Polls the status of the newest email to an address, while the page is visible and the status can still change. */
 function usePolledStatus({ email, emailCount, status }: OwnAttempt) {
-  const { boot, change, isLeaving } = usePage();
-  const { steps } = boot;
+  const { change, isLeaving } = usePage();
+  const { destination } = useSteps();
   const open = (status === 'waiting' || status === 'code_spent') && !isLeaving;
-  const report = useRef((_: AttemptStatus) => {});
-  report.current = (newest) => change((page) => withStatus(page, newest));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a response about the email before is not about the next one
   useEffect(() => {
     if (!open) return;
     const stop = new AbortController();
-    const destination = steps?.destination ?? { forward_url: location.origin + paths.developer };
+    const wanted = destination ?? { forward_url: location.origin + paths.developer };
     const poll = async () => {
       if (document.visibilityState !== 'visible') return;
       try {
-        const newest = await api.attempt({ email, ...destination }, { signal: stop.signal });
-        if (!stop.signal.aborted) report.current(newest.status);
+        const newest = await api.attempt({ email, ...wanted }, { signal: stop.signal });
+        if (!stop.signal.aborted) change((page) => withStatus(page, newest.status));
       } catch {
         // The next poll tries again; the visitor's own actions report their errors.
       }

@@ -1,4 +1,4 @@
-import { createContext, useContext, useRef, useState } from 'react';
+import { createContext, useContext, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
 import type { NextPage, SignInBoot, SignInPage } from '../../../contract/pages.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
@@ -61,37 +61,42 @@ export const useBoot = (): SignInBoot => usePage().boot;
 /** Returns the address of the page, as the service reads it. */
 const address = () => location.pathname + location.search.replace(/["\\]/g, encodeURIComponent);
 
+/** Returns the address of step 2. */
 const codeAddress = ({ steps }: SignInBoot) => `${steps?.base}${steps?.query}&step=code`;
 
 /** Holds the page of the sign-in entry. @param first as the service rendered it */
 export function useSignInPage(first: SignInBoot): Page {
   const [boot, setBoot] = useState(first);
   const [isLeaving, setLeaving] = useState(false);
-  const shown = useRef(boot);
+  const [actions] = useState(() => actionsOf(first, setBoot, () => setLeaving(true)));
+  return { boot, isLeaving, ...actions };
+}
 
-  const set = (next: SignInBoot) => {
-    shown.current = next;
-    setBoot(next);
+/** Returns what changes a page. @param onChange shows the page @param onLeave is called before it is left */
+function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLeave: () => void): Omit<Page, 'boot' | 'isLeaving'> {
+  let shown = first;
+
+  const change: Page['change'] = (next) => {
+    shown = next(shown);
+    onChange(shown);
   };
-  const change: Page['change'] = (next) => set(next(shown.current));
-  const show = (page: SignInPage) => {
-    const { path, search, language, texts, accounts, passkey, verification } = shown.current;
-    // What is bound to the browser stays valid, and the form of the page may be using it.
-    set({
+
+  const show = (next: SignInPage) =>
+    change(({ path, search, language, texts, accounts, passkey, verification }) => ({
       path,
       search,
-      ...page,
+      ...next,
       language,
       texts,
       accounts,
-      passkey: passkey ?? page.passkey,
-      verification: verification ?? page.verification,
-    });
-  };
+      // What is bound to the browser stays valid, and the form of the page may be using it.
+      passkey: passkey ?? next.passkey,
+      verification: verification ?? next.verification,
+    }));
 
-  const leave = (url: string, replaces = false) => {
-    setLeaving(true);
-    const target = shown.current.target.kind === 'portal' ? safePath(url, paths.developer) : url;
+  const leave: Page['leave'] = (url, replaces = false) => {
+    onLeave();
+    const target = shown.target.kind === 'portal' ? safePath(url, paths.developer) : url;
     if (replaces) location.replace(target);
     else location.assign(target);
   };
@@ -106,11 +111,10 @@ export function useSignInPage(first: SignInBoot): Page {
         return new Promise(() => {});
       }
       // Without the page, the call has succeeded all the same.
-      if (!page && 'sent' in response) location.assign(codeAddress(shown.current));
-      if (page) {
-        if (page.steps && page.steps.step !== shown.current.steps?.step) history.pushState(null, '', `${page.path}${page.search}`);
-        show(page);
-      }
+      if (!page && 'sent' in response) location.assign(codeAddress(shown));
+      if (!page) return null;
+      if (page.steps && page.steps.step !== shown.steps?.step) history.pushState(null, '', `${page.path}${page.search}`);
+      show(page);
       return null;
     } catch (error) {
       if (!isApiError(error)) throw error;
@@ -119,5 +123,5 @@ export function useSignInPage(first: SignInBoot): Page {
     }
   };
 
-  return { boot, show, change, act, leave, isLeaving };
+  return { show, change, act, leave };
 }

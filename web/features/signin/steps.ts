@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { LanguageCode } from '../../../contract/languages.ts';
-import type { FormName, SignInSteps } from '../../../contract/pages.ts';
+import type { FormName, SignInBoot, SignInSteps } from '../../../contract/pages.ts';
 import { type Remembered, rememberedAccounts } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
 import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
@@ -62,25 +62,26 @@ export function stepUrl({ base, query }: SignInSteps, step: 'address' | 'code'):
   return `${base}${query}&step=${step}`;
 }
 
-/**
- * Returns a function that goes to step 1, and follows the buttons of the browser: each step has its own entry in the history.
- */
+/** Returns a function that goes to step 1, and follows the buttons of the browser: each step has its own entry in the history. */
 export function useStepHistory(): () => void {
-  const { boot, change } = usePage();
-  const { steps } = boot;
-  const goTo = useRef((_step: 'address' | 'code') => {});
-  goTo.current = (step) => change((page) => ({ ...page, steps: page.steps && { ...page.steps, step } }));
-  const hasAttempt = Boolean(steps?.attempt);
+  const { change } = usePage();
+  const steps = useSteps();
+  const hasAttempt = steps.attempt !== null;
   useEffect(() => {
-    const follow = () => goTo.current(hasAttempt && new URLSearchParams(location.search).get('step') === 'code' ? 'code' : 'address');
+    const follow = () => {
+      const isCode = hasAttempt && new URLSearchParams(location.search).get('step') === 'code';
+      change(atStep(isCode ? 'code' : 'address'));
+    };
     addEventListener('popstate', follow);
     return () => removeEventListener('popstate', follow);
-  }, [hasAttempt]);
+  }, [hasAttempt, change]);
   return () => {
-    if (steps) history.pushState(null, '', stepUrl(steps, 'address'));
-    goTo.current('address');
+    history.pushState(null, '', stepUrl(steps, 'address'));
+    change(atStep('address'));
   };
 }
+
+const atStep = (step: 'address' | 'code') => (boot: SignInBoot) => ({ ...boot, steps: boot.steps && { ...boot.steps, step } });
 
 /** What a form post was refused for: the text for the field, or for the whole form. Both are null when it was not refused. */
 export type FormErrors = { atField: string | null; ofForm: string | null };
