@@ -3,7 +3,7 @@ import { type Request, Router } from 'express';
 import { z } from 'zod';
 import { Branding } from '../../contract/account.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { SignInPage } from '../../contract/pages.ts';
+import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { LanguageChoice } from '../../contract/signin.ts';
 import { BrandingFields } from '../../contract/websites.ts';
 import { type Account, parse } from '../http/invoke.ts';
@@ -66,6 +66,18 @@ async function renderPreview(parts: AccountParts, account: Account, { language, 
   return previewMail(parts, { recipient: account.email, language, data: { host, ...brandAndDevice } }, null);
 }
 
+/** Returns step 1 in a browser that has begun nothing. @param query of its page */
+const firstStep = (query: string): SignInSteps => ({
+  base: '/auth',
+  query,
+  destination: null,
+  step: 'address',
+  email: '',
+  attempt: null,
+  attemptMissing: false,
+  signedInAs: null,
+});
+
 const WebsiteQuery = BrandingFields.extend({ language: LanguageChoice, theme: z.enum(['light', 'dark']).default('light') });
 
 type WebsiteParts = Parts & {
@@ -108,7 +120,7 @@ export function brandingPreviewRouter(parts: WebsiteParts): Router {
       name: name || null,
       accent,
     } as const;
-    parts.sendPreview(response, { path: '/auth', search, language, target }, theme);
+    parts.sendPreview(response, { path: '/auth', search, language, target, steps: firstStep(search) }, theme);
   });
   return router;
 }
