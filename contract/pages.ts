@@ -173,8 +173,8 @@ export type LinkBoot =
   | { state: 'other_browser'; maskedEmail: string }
   /** The link was used, and has signed in this browser or a program. `again`: where to continue; null for a program. */
   | { state: 'signed_in'; again: string | null }
-  /** `again`: where to start over. `withdrawn`: the website was registered again after the email was sent. */
-  | { state: 'used' | 'expired' | 'withdrawn' | 'invalid'; again: string };
+  /** `again`: where to start over. `gone`: the website was registered again after the email was sent. */
+  | { state: 'used' | 'expired' | 'gone' | 'invalid'; again: string };
 
 /** A form that the page submits: `fields` are hidden, and the page adds what the person enters or chooses. */
 export type BootForm = { action: string; fields: Record<string, string> };

@@ -56,10 +56,7 @@ const RECORDED = {
     'Nothing, if the visitor is signed in. Otherwise begin again on the website.',
   ),
   'link_refused expired': problem('The link was opened after it had expired.', 'Begin again on the website, and use the newest email.'),
-  'link_refused withdrawn': problem(
-    'The link belongs to a registration of the website that no longer exists.',
-    'Begin again on the website.',
-  ),
+  'link_refused gone': problem('The link belongs to a registration of the website that no longer exists.', 'Begin again on the website.'),
   wrong_address: problem(
     'A wrong address was entered for a link that was opened in another browser.',
     'Enter the address that received the email; after five wrong ones, request a new email.',

@@ -132,8 +132,8 @@ type LinkState = {
   recent: boolean;
   /** Of an OAuth client: SHA-256 of the session that it issued, if that is open. */
   session: Buffer | null;
-  /** `withdrawn`: of an attempt that is neither used nor expired, and `isGone`. */
-  status: 'open' | 'used' | 'expired' | 'withdrawn';
+  /** `gone`: of an attempt that is neither used nor expired, and `isGone`. */
+  status: 'open' | 'used' | 'expired' | 'gone';
 };
 
 const IS_GONE = `(a.domain is not null and (${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)}) is not true
@@ -148,7 +148,7 @@ select kind, email, browser, language, domain, client_id as "clientId", redirect
   case
     when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
     when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} or not ${stillAwaited('a')} then 'expired'
-    when ${IS_GONE} then 'withdrawn'
+    when ${IS_GONE} then 'gone'
     else 'open' end as status
 from sign_in_attempts a where id = $1`;
 
@@ -255,7 +255,7 @@ function againAt({ destination, registered, language }: LinkState): string {
 async function describeApplicationLink({ applications }: PageParts, found: LinkState): Promise<LinkPage> {
   const { clientId, redirectUri, status, language } = found;
   const redirectUris = clientId && (await applications.redirectUrisOf(clientId));
-  if (!redirectUris || !redirectUri || status === 'withdrawn') return INVALID;
+  if (!redirectUris || !redirectUri || status === 'gone') return INVALID;
   if (!isRedirectOf({ id: clientId, redirectUris, kind: 'application' }, redirectUri)) return INVALID;
   const { hostname, origin } = new URL(redirectUri);
   const target = siteTarget(hostname, null);

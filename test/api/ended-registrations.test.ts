@@ -85,7 +85,7 @@ describe.each(endings)('a website that was %s after the email was sent', (_what,
       expect([page.status, page.headers.location]).toEqual([200, undefined]);
       const { link, target } = JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(page.text)?.[1] ?? '{}');
       const [{ registered }] = await stage.query('select count(*)::int as registered from websites where domain = $1', [website.domain]);
-      expect(link.state).toBe('withdrawn');
+      expect(link.state).toBe('gone');
       expect(link.again.startsWith(registered === 1 ? '/auth?forward_url=' : `https://${website.domain}`)).toBe(true);
       expect(target.host).toBe(website.domain);
       expect((await confirmLink(instance.client(), mail, email)).json.code).toBe('bad_link');

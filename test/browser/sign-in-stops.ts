@@ -62,7 +62,7 @@ export function signInStops({ stage, service, shop, browser }: Parts): Stop[] {
   };
 
   /** Requests an email for a website and deletes the website afterwards. */
-  const withdrawnLink = async () => {
+  const goneLink = async () => {
     const domain = freshDomain();
     await stage.query('insert into websites (id, domain, claimed_at) values (gen_random_uuid(), $1, now())', [domain]);
     const { mail } = await programMail(`https://${domain}/`);
@@ -150,9 +150,9 @@ export function signInStops({ stage, service, shop, browser }: Parts): Stop[] {
       await page.goto(mail.link);
       await heading(page, text('en', 'link_expired'));
     }),
-    own('link-withdrawn', async (page) => {
-      await page.goto(await withdrawnLink());
-      await heading(page, text('en', 'link_withdrawn'));
+    own('link-gone', async (page) => {
+      await page.goto(await goneLink());
+      await heading(page, text('en', 'link_gone'));
     }),
     own('link-browser', async (page) => {
       const { email, mail } = await programMail();

@@ -115,13 +115,13 @@ describe('a visitor of a website', () => {
     await scene.stage.query('delete from websites where domain = $1', [domain]);
     const page = await (await scene.newBrowser()).newPage();
     await page.goto(link);
-    await heading(page, text(language, 'link_withdrawn'));
-    await page.getByText(text(language, 'link_withdrawn_text', { host: domain })).waitFor();
+    await heading(page, text(language, 'link_gone'));
+    await page.getByText(text(language, 'link_gone_text', { host: domain })).waitFor();
     const back = page.getByRole('link', { name: text(language, 'start_again') });
     expect(await back.getAttribute('href')).toBe(`https://${domain}`);
     await scene.stage.query(inserted, [domain, email]);
     await page.reload();
-    await heading(page, text(language, 'link_withdrawn'));
+    await heading(page, text(language, 'link_gone'));
     await back.click();
     await page.getByLabel(text(language, 'email_label')).waitFor();
   });

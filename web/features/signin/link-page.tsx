@@ -105,7 +105,7 @@ const endedTexts = {
   signed_in: { title: 'auth.link_done', text: 'auth.link_done_text' },
   used: { title: 'auth.link_used', text: 'auth.link_used_text' },
   expired: { title: 'auth.link_expired', text: 'auth.link_expired_text' },
-  withdrawn: { title: 'auth.link_withdrawn', text: 'auth.link_withdrawn_text' },
+  gone: { title: 'auth.link_gone', text: 'auth.link_gone_text' },
   invalid: { title: 'auth.link_invalid', text: 'auth.link_invalid_text' },
 } as const;
 
