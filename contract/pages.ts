@@ -249,7 +249,7 @@ export type SignInSteps = {
   step: 'address' | 'code' | 'signed_in';
   /** What the field of step 1 contains. */
   email: string;
-  /** The newest attempt of this browser for the target; at step 2 never null. */
+  /** The newest attempt of this browser for the target. At step 1 only an open one; at step 2 never null. */
   attempt: OwnAttempt | null;
   /** Step 2 was requested, and there is no attempt of this browser for it. */
   attemptMissing: boolean;

@@ -50,9 +50,11 @@ const textsOf = ({ language, authorization, link }: SignInPage) =>
   (authorization || link?.state === 'other_browser' ? allTexts : siteTexts)[language];
 
 /** Returns whether a page contains a secret, an address or what a form posted, so that nothing may keep it. */
-export function isPrivate({ accounts, authorization, leaving, link, offer, search, steps }: SignInBoot): boolean {
+export function isPrivate({ accounts, addPasskey, authorization, leaving, link, offer, search, steps }: SignInBoot): boolean {
   const person = steps && (steps.email || steps.signedInAs || steps.attempt);
-  return Boolean(authorization || leaving || link || offer || person || accounts.length > 0 || /[?&](?:t|code|token)=/.test(search));
+  return Boolean(
+    addPasskey || authorization || leaving || link || offer || person || accounts.length > 0 || /[?&](?:t|code|token)=/.test(search),
+  );
 }
 
 /** In the built signin.html. */

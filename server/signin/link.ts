@@ -84,7 +84,7 @@ export class SignInLinks {
 
   /**
    * Makes the browser known to the rate limits of a mailbox, by a link that was sent to the mailbox within the last hour, even one
-   * that was used, expired or was requested in another browser. No one is signed in, and the link stays as it is.
+   * that was used, expired or was requested in another browser. No one is signed in. The tries for a link are limited together.
    * @throws Fault bad_link
    */
   async confirmBrowser({ t, email }: Parsed<'confirmBrowser'>, browser: Browser): Promise<void> {

@@ -37,7 +37,7 @@ export type PageCall = keyof typeof FORMS;
 export const isPageCall = (name: RouteName): name is PageCall => name in FORMS;
 
 /** What the calls of a page respond. */
-type Response = Partial<{ sent: true; redirectUrl: string | null; passkey: PasskeyCreationOptions; addPasskey: RequiredPasskey }>;
+type PageOutput = Partial<{ sent: true; redirectUrl: string | null; passkey: PasskeyCreationOptions; addPasskey: RequiredPasskey }>;
 
 export type MachineParts = {
   pages: SignInPages;
@@ -74,9 +74,10 @@ export class SignInMachine {
     const { input, output, error } = await make();
     if (error) return this.refuse(page, browser, formOf(name, page), input, error.fault);
     if (name === 'confirmBrowser') return { leave: pageOfRequest(refusal, page) };
-    const response: Response = output;
+    const response: PageOutput = output;
     if (!response.sent) return this.#after(page, browser, response, textOf(input.email));
-    return { ...(await this.#parts.pages.at(atCode(page), browser.cookies)), moved: true };
+    const posted = { step: 'code', email: textOf(input.email) } as const;
+    return { ...(await this.#parts.pages.at(page, browser.cookies, posted)), moved: true };
   }
 
   /**
@@ -88,13 +89,14 @@ export class SignInMachine {
     const { links, pages, passkeys } = this.#parts;
     const { cookies } = browserRequest;
     const { t } = queryOf(request);
+    if (!mayOpen) return { page: await pages.ofLink(request, cookies, 'none'), status: 200 };
     const hasCookies = isRandomSecret(cookies.get('attempt')) || isRandomSecret(cookies.get('device'));
     // With the cookies of a browser, an address that is sent twice from the page is known to come from the same one.
-    const browser = mayOpen ? browserOf(browserRequest) : null;
-    const opened = browser && hasCookies ? await links.open(textOf(t), browser) : null;
-    if (!browser || !opened || opened.authKey === null) {
-      if (mayOpen) NOT_OPENED.value += 1;
-      return { page: await pages.ofLink(request, cookies, opened ? 'again' : mayOpen ? 'first' : 'none'), status: 200 };
+    const browser = browserOf(browserRequest);
+    const opened = hasCookies ? await links.open(textOf(t), browser) : null;
+    if (!opened || opened.authKey === null) {
+      NOT_OPENED.value += 1;
+      return { page: await pages.ofLink(request, cookies, opened ? 'again' : 'first'), status: 200 };
     }
     OPENED.value += 1;
     const next = await this.#after(request, browserRequest, await respondToProof(passkeys, cookies, opened, browser), opened.email);
@@ -119,7 +121,7 @@ export class SignInMachine {
   }
 
   /** Returns where a sign-in goes on whose person is proven; null for one that only its page continues. */
-  async #after(page: PageRequest, browser: BrowserRequest, response: Response, email: string): Promise<Next | null> {
+  async #after(page: PageRequest, browser: BrowserRequest, response: PageOutput, email: string): Promise<Next | null> {
     const { addPasskey, passkey, redirectUrl } = response;
     if (!addPasskey && !passkey) return redirectUrl ? { leave: redirectUrl } : null;
     const { language, target } = (await this.#parts.pages.at(page, browser.cookies)).page;
@@ -131,13 +133,6 @@ export class SignInMachine {
 /** Returns the form that makes a call: step 2 requests another email. */
 function formOf(name: PageCall, page: PageRequest): FormName {
   return FORMS[name] === 'address' && queryOfPage(page).step === 'code' ? 'resend' : FORMS[name];
-}
-
-/** Returns the address of step 2. */
-function atCode(page: PageRequest): PageRequest {
-  const address = new URL(page.url ?? '', 'http://page');
-  address.searchParams.set('step', 'code');
-  return { ...page, url: address.pathname + address.search };
 }
 
 /** Returns whether only the script of a page knows the verifier of its attempt (PKCE), so that its code cannot be entered without one. */

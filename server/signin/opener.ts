@@ -101,7 +101,7 @@ select n::integer, email, language, destination, passkey_first as "passkeyFirst"
 /**
  * Returns an attempt that this browser has opened: the account that the opening remembered is still signed in on its device. $1 attempt,
  * $2 device, $3 selectors and $4 tokens that the opening may have issued, $5 an address or null. `isRecent`: the same result may be
- * given again; `used`: whether the token was verified, null when there is none.
+ * given again; `used`: the token was verified.
  */
 const OPENED_HERE = `
 select a.email, a.language, a.destination, ${needsPasskey('a.destination')} as "passkeyFirst", k.selector, a.consumed_at > now() - interval '${REPEAT_SECONDS} seconds' as "isRecent",

@@ -38,7 +38,7 @@ export type PageRequest = Pick<IncomingMessage, 'headers' | 'url'> & {
 /** The parameters of a page's URL. */
 export type PageQuery = ReturnType<typeof queryOf>;
 
-/** What a refused call or form post has sent, which the page shows instead of what its URL says. */
+/** What a call or form post has sent, which the page shows instead of what its URL says. */
 export type Posted = { step: 'address' | 'code'; email: string };
 
 /** A page with the status of its response. */
@@ -54,7 +54,7 @@ type Parts = {
   describePortalLink(code: string, cookies: Pick<Cookies, 'get'>): Promise<LinkPage | null>;
 };
 
-/** What the pages of a sign-in show. Reading a page changes nothing. */
+/** What the pages of a sign-in show. Reading a page uses up no link, code or token. */
 export class SignInPages {
   readonly #parts: Parts;
 
@@ -93,7 +93,7 @@ export class SignInPages {
   async ofLink(request: PageRequest, cookies: Pick<Cookies, 'get'>, opening: Opening = 'none'): Promise<SignInPage> {
     const query = queryOfPage(request);
     const search = `?${queryTextOf(request)}`;
-    if (query.code !== undefined) return { ...(await this.#readCallback(query, cookies)), path: CALLBACK, search };
+    if (query.code !== undefined) return { ...(await this.#readCallback(query, cookies)), search };
     const link = await this.#parts.describeLink(typeof query.t === 'string' ? query.t : '', opening);
     const page = { ...offerConfirmation(link, cookies), path: LINK, search };
     // The page is in the language of the email, unless another one is chosen on it.
@@ -102,7 +102,8 @@ export class SignInPages {
 
   async #readCallback({ code, language }: PageQuery, cookies: Pick<Cookies, 'get'>): Promise<SignInPage> {
     const link = await this.#parts.describePortalLink(typeof code === 'string' ? code : '', cookies);
-    const page: SignInPage = { language: languageOf(language), target: { kind: 'portal' }, ...(link && { link: link.link }) };
+    const portal = { path: CALLBACK, language: languageOf(language), target: { kind: 'portal' } } as const;
+    const page: SignInPage = { ...portal, ...(link && { link: link.link }) };
     const offered = offerConfirmation(page, cookies);
     return language === undefined ? offered : { ...offered, language: page.language };
   }

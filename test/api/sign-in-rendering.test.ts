@@ -23,6 +23,8 @@ test.each([
   ['/auth?forward_url=https://unknown.example/', 'Authorization Not Supported'],
   ['/auth/link?t=x', 'This link does not work'],
   ['/auth/callback', 'Missing authentication parameters'],
+  ['/auth/callback/', 'Missing authentication parameters'],
+  ['/legacy-auth/', 'Missing authentication parameters'],
   ['/auth?forward_url=', 'Sign in to Email Auth'],
   ['/oauth/interaction/aaaaaaaaaaaaaaaaaaaaa', 'This sign-in has expired'],
   ['/oauth/device', 'Connect a device'],

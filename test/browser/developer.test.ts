@@ -44,6 +44,27 @@ describe('a developer signs in to the portal', () => {
     await page.getByRole('button', { name: email }).waitFor();
   });
 
+  test('by the code of the first email, after a request for another address was refused', async () => {
+    const language = 'en';
+    const { page, email, mail } = await begin(language);
+    const refused = freshAddress('full');
+    await scene.stage.query(
+      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind`,
+      [refused],
+    );
+    await page.getByRole('link', { name: text(language, 'use_different_email') }).click();
+    await page.getByLabel(text(language, 'email_label')).fill(refused);
+    await page.getByRole('button', { name: text(language, 'send_magic_link_portal') }).click();
+    await page
+      .getByText(text(language, 'error_mailbox', { when: '' }).split('.')[0])
+      .first()
+      .waitFor();
+    await page.goBack();
+    await page.getByLabel(text(language, 'code_label')).fill(mail.code);
+    await page.waitForURL(url('/developer'));
+    await page.getByRole('button', { name: email }).waitFor();
+  });
+
   test('but not by the link in another browser, after which the code still works', async () => {
     const language = 'lv';
     const { page, email, mail } = await begin(language);

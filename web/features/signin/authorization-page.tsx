@@ -1,4 +1,3 @@
-import { useEffect } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
 import { type TextKey, useTranslator } from '../../lib/texts.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -10,13 +9,6 @@ type Step = Exclude<AuthorizationStep, { step: 'sign_in' }>;
 
 /** The pages below /oauth/ besides the sign-in itself: consent, errors, device flow and sign-out. */
 export function AuthorizationPage({ target, step }: { target: Target; step: Step }) {
-  useEffect(() => {
-    // A page that the back button restores from memory shows a step that may have ended.
-    const refresh = (event: PageTransitionEvent) => event.persisted && location.reload();
-    addEventListener('pageshow', refresh);
-    return () => removeEventListener('pageshow', refresh);
-  }, []);
-
   switch (step.step) {
     case 'consent':
       return <ConsentStep target={target} {...step} />;

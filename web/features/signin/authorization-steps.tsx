@@ -49,9 +49,7 @@ export function ConsentStep({
     setDeciding(decision);
     const refusal = await act('decideInteraction', { uid, decision });
     setDeciding(null);
-    // The page says by itself that the authorization request has ended, or was decided in another tab.
-    if (refusal && refusal.code !== 'interaction_ended')
-      toastFailure(t('auth.error_title'), textOfFailure(translator, refusal, 'auth.error_unavailable'));
+    if (refusal) toastFailure(t('auth.error_title'), textOfFailure(translator, refusal, 'auth.error_unavailable'));
   };
   const button = (decision: Decision) => ({ type: 'submit', name: 'decision', value: decision, busy: deciding === decision }) as const;
 

@@ -42,13 +42,6 @@ export function MailStep({
   const [before, after] = t('auth.magic_link_sent').split('{email}');
   const codeField = useRef<HTMLInputElement>(null);
 
-  useEffect(() => {
-    // A browser may keep this page as it was when the sign-in went on.
-    const reload = ({ persisted }: PageTransitionEvent) => persisted && location.reload();
-    addEventListener('pageshow', reload);
-    return () => removeEventListener('pageshow', reload);
-  }, []);
-
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />

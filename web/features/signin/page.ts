@@ -1,6 +1,6 @@
-import { createContext, useContext, useState } from 'react';
+import { createContext, useContext, useEffect, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
-import type { NextPage, SignInBoot, SignInPage } from '../../../contract/pages.ts';
+import type { NextPage, RequiredPasskey, SignInBoot, SignInPage } from '../../../contract/pages.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { isApiError } from '../../lib/texts.ts';
@@ -69,8 +69,35 @@ export function useSignInPage(first: SignInBoot): Page {
   const [boot, setBoot] = useState(first);
   const [isLeaving, setLeaving] = useState(false);
   const [actions] = useState(() => actionsOf(first, setBoot, () => setLeaving(true)));
+  const { change } = actions;
+  const { steps, authorization } = boot;
+  // A page of these that the back button restores from memory shows what may have ended, or a form that is busy.
+  const endsWhenLeft = isLeaving || steps?.step === 'code' || authorization !== undefined;
+
+  useEffect(() => {
+    const reload = ({ persisted }: PageTransitionEvent) => persisted && endsWhenLeft && location.reload();
+    addEventListener('pageshow', reload);
+    return () => removeEventListener('pageshow', reload);
+  }, [endsWhenLeft]);
+
+  const hasSteps = steps !== undefined;
+  const hasAttempt = Boolean(steps?.attempt);
+  // Each step has its own entry in the history.
+  useEffect(() => {
+    const follow = () => {
+      const isCode = hasAttempt && new URLSearchParams(location.search).get('step') === 'code';
+      if (hasSteps) change(atStep(isCode ? 'code' : 'address'));
+      else location.reload();
+    };
+    addEventListener('popstate', follow);
+    return () => removeEventListener('popstate', follow);
+  }, [hasSteps, hasAttempt, change]);
+
   return { boot, isLeaving, ...actions };
 }
+
+/** Returns a change of a page to one of its steps. */
+export const atStep = (step: 'address' | 'code') => (boot: SignInBoot) => ({ ...boot, steps: boot.steps && { ...boot.steps, step } });
 
 /** Returns what changes a page. @param onChange shows the page @param onLeave is called before it is left */
 function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLeave: () => void): Omit<Page, 'boot' | 'isLeaving'> {
@@ -96,9 +123,20 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
 
   const leave: Page['leave'] = (url, replaces = false) => {
     onLeave();
-    const target = shown.target.kind === 'portal' ? safePath(url, paths.developer) : url;
-    if (replaces) location.replace(target);
-    else location.assign(target);
+    // The browser may keep the page when a program is opened.
+    if (!/^(?:https?:|\/)/.test(url)) change((boot) => ({ ...boot, leaving: { url } }));
+    if (replaces) location.replace(url);
+    else location.assign(url);
+  };
+  /** Returns where a call leads; the portal is always at this origin. */
+  const ownTarget = (url: string) => (shown.target.kind === 'portal' ? safePath(url, paths.developer) : url);
+
+  /** Goes on where the service could not read the next page: the call has succeeded all the same. */
+  const goOnWithout = (response: Partial<Output<'domainAuth'> & { redirectUrl: string | null; addPasskey: RequiredPasskey }>) => {
+    const { language, target } = shown;
+    if (response.sent) location.assign(codeAddress(shown));
+    else if (response.redirectUrl) leave(ownTarget(response.redirectUrl));
+    else if (response.addPasskey) show({ language, target, addPasskey: response.addPasskey });
   };
 
   const act: Act = async (name, input, { onResponse, replaces } = {}) => {
@@ -107,19 +145,21 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
       const { page, leave: url, ...response } = await call(input, { page: address() });
       onResponse?.(response as Output<typeof name>);
       if (url !== undefined) {
-        leave(url, replaces);
+        leave(ownTarget(url), replaces);
         return new Promise(() => {});
       }
-      // Without the page, the call has succeeded all the same.
-      if (!page && 'sent' in response) location.assign(codeAddress(shown));
-      if (!page) return null;
+      if (!page) {
+        goOnWithout(response);
+        return null;
+      }
       if (page.steps && page.steps.step !== shown.steps?.step) history.pushState(null, '', `${page.path}${page.search}`);
       show(page);
       return null;
     } catch (error) {
       if (!isApiError(error)) throw error;
       if (error.page) show({ ...error.page, failure: undefined });
-      return error;
+      // The page says that the authorization request has ended.
+      return error.page?.authorization?.step === 'expired' ? new Promise(() => {}) : error;
     }
   };
 

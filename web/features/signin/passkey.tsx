@@ -14,7 +14,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
-import { useBoot } from './page.ts';
+import { usePage } from './page.ts';
 
 /** A challenge is replaced a minute before it expires. */
 const RENEWAL_MS = (PASSKEY_CHALLENGE_SECONDS - 60) * 1000;
@@ -46,8 +46,9 @@ export function usePasskey(
 ): { choose: (() => void) | null; offer: (() => void) | null; busy: boolean; unsupported: boolean } {
   const translator = useTranslator();
   const { t } = translator;
-  const { passkey } = useBoot();
-  const challenge = useRef({ value: passkey?.challenge ?? '', rpId: passkey?.rpId ?? '', at: passkey ? Date.now() : 0 });
+  const { boot, leave } = usePage();
+  const { passkey } = boot;
+  const challenge = useRef({ value: passkey?.challenge ?? '', rpId: passkey?.rpId ?? '', at: passkey && !hydrated.get() ? Date.now() : 0 });
   const waiting = useRef<AbortController | null>(null);
   const [offersButton, setOffersButton] = useState(button !== 'known');
   const [unsupported, setUnsupported] = useState(false);
@@ -77,7 +78,7 @@ export function usePasskey(
     try {
       const credential = chosen.toJSON() as Input<'passkeySignIn'>['credential'];
       const { redirectUrl } = await api.passkeySignIn({ credential, ...destination });
-      location.assign(destination === null ? safePath(redirectUrl, paths.developer) : redirectUrl);
+      leave(destination === null ? safePath(redirectUrl, paths.developer) : redirectUrl);
     } catch (error) {
       setBusy(false);
       setOffersButton(true);
@@ -111,6 +112,8 @@ export function usePasskey(
       const isConditional = await webAuthn.isConditionalMediationAvailable();
       if (ended) return;
       if (passkey.known || !isConditional) setOffersButton(true);
+      // That of a page which was rendered earlier may have expired.
+      if (isConditional && challenge.current.at === 0) await renew();
       const chosen = isConditional ? await request('conditional') : null;
       if (chosen && !ended) await signIn(chosen);
     };

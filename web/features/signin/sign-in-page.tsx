@@ -17,7 +17,7 @@ import { usePage } from './page.ts';
 import { PasskeyNeeds, usePasskey } from './passkey.tsx';
 import { authorizationOf, bundleOf, createBundle, exchange } from './portal.ts';
 import { RememberedList } from './remembered-list.tsx';
-import { formAction, stepUrl, typedBefore, useFormErrors, useRememberedAccounts, useStepHistory, useSteps } from './steps.ts';
+import { formAction, stepUrl, typedBefore, useFormErrors, useRememberedAccounts, useStepOne, useSteps } from './steps.ts';
 
 /** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */
 export function SignInPage({ wanted }: { wanted?: Wanted }) {
@@ -25,7 +25,7 @@ export function SignInPage({ wanted }: { wanted?: Wanted }) {
   const { target } = boot;
   const { language } = useTranslator();
   const { destination, attempt, step, signedInAs } = useSteps();
-  const goToAddress = useStepHistory();
+  const goToAddress = useStepOne();
   const bundle = useRef<PkceBundle | null>(null);
   const currentBundle = () => bundle.current ?? bundleOf(attempt?.state ?? null);
 
@@ -35,10 +35,12 @@ export function SignInPage({ wanted }: { wanted?: Wanted }) {
     else {
       // A second email for the same address keeps the verifier, so that the first one still works.
       const before = currentBundle();
-      bundle.current = before?.email === email ? before : await createBundle(email);
-      const begun = bundle.current;
-      const request = await authorizationOf(begun, language);
-      refusal = await act('authorize', { ...request, verifiable }, { onResponse: () => storePkce(begun) });
+      const begun = before?.email === email ? before : await createBundle(email);
+      const keep = () => {
+        bundle.current = begun;
+        storePkce(begun);
+      };
+      refusal = await act('authorize', { ...(await authorizationOf(begun, language)), verifiable }, { onResponse: keep });
     }
     if (!refusal) dismissToast();
     return refusal;

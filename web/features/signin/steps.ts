@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import type { LanguageCode } from '../../../contract/languages.ts';
-import type { FormName, SignInBoot, SignInSteps } from '../../../contract/pages.ts';
+import type { FormName, SignInSteps } from '../../../contract/pages.ts';
 import { type Remembered, rememberedAccounts } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
 import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';
-import { useBoot, usePage } from './page.ts';
+import { atStep, useBoot, usePage } from './page.ts';
 
 /**
  * Returns the remembered accounts and a function that reads them again. The first render has those that the service knows by the
@@ -62,26 +62,15 @@ export function stepUrl({ base, query }: SignInSteps, step: 'address' | 'code'):
   return `${base}${query}&step=${step}`;
 }
 
-/** Returns a function that goes to step 1, and follows the buttons of the browser: each step has its own entry in the history. */
-export function useStepHistory(): () => void {
+/** Returns a function that goes to step 1, with an entry in the history. */
+export function useStepOne(): () => void {
   const { change } = usePage();
   const steps = useSteps();
-  const hasAttempt = steps.attempt !== null;
-  useEffect(() => {
-    const follow = () => {
-      const isCode = hasAttempt && new URLSearchParams(location.search).get('step') === 'code';
-      change(atStep(isCode ? 'code' : 'address'));
-    };
-    addEventListener('popstate', follow);
-    return () => removeEventListener('popstate', follow);
-  }, [hasAttempt, change]);
   return () => {
     history.pushState(null, '', stepUrl(steps, 'address'));
     change(atStep('address'));
   };
 }
-
-const atStep = (step: 'address' | 'code') => (boot: SignInBoot) => ({ ...boot, steps: boot.steps && { ...boot.steps, step } });
 
 /** What a form post was refused for: the text for the field, or for the whole form. Both are null when it was not refused. */
 export type FormErrors = { atField: string | null; ofForm: string | null };
