@@ -161,7 +161,7 @@ export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'account
  * What the response to a call of a sign-in page contains besides, for its header `Prefer: page="ADDRESS"` (RFC 7240 §2): the page that
  * follows, or the URL at which the sign-in goes on. A refused call has the page that shows it again.
  */
-export type NextPage = { page: SignInPage; leave: string };
+export type NextPage = { page: SignInPage; leave?: undefined } | { page?: undefined; leave: string };
 
 /** What the page of an emailed link shows. */
 export type LinkBoot =

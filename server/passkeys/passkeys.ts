@@ -13,7 +13,7 @@ import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret, type SecretKeys } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
 import { issueIn } from '../signin/complete.ts';
-import { columnsOf, type Destinations, pageOf, withCode, withToken } from '../signin/destination.ts';
+import { columnsOf, type Destinations, pageUrlOf, withCode, withToken } from '../signin/destination.ts';
 import type { AddressProven, ProvenAddress } from '../signin/opener.ts';
 import type { KnownPasskey, PasskeyStore, StoredPasskey } from './store.ts';
 
@@ -169,7 +169,7 @@ export class Passkeys {
     const options = passkeys && (await this.#optionsAfterProof(cookies, { email, device }, passkeys));
     const { url: forwardUrl } = destination;
     if (destination.to === 'application') return { email, options, forwardUrl, again: forwardUrl, interaction: destination.interaction };
-    return { email, options, forwardUrl, again: pageOf(destination, language) };
+    return { email, options, forwardUrl, again: pageUrlOf(destination, language) };
   }
 
   /**

@@ -164,14 +164,14 @@ export function pageAddress(
   return { path: interaction === undefined ? '/auth' : `/oauth/interaction/${interaction}`, search: `?${query}` };
 }
 
-/** Returns the same address as text. */
-export function addressText(parameters: Record<string, unknown>, language: string, step?: 'address' | 'code'): string {
+/** Returns the same address as a URL of this origin. */
+export function pageUrl(parameters: Record<string, unknown>, language: string, step?: 'address' | 'code'): string {
   const { path, search } = pageAddress(parameters, language, step);
   return path + search;
 }
 
-/** Returns the page on which a sign-in to a destination begins. */
-export const pageOf = (destination: Destination, language: string) => addressText(parametersOf(destination), language);
+/** Returns the URL of the page on which a sign-in to a destination begins. */
+export const pageUrlOf = (destination: Destination, language: string) => pageUrl(parametersOf(destination), language);
 
 /** Returns what the rows of a sign-in have about its destination. `interaction`: SHA-256 of its id, which is a secret of its browser. */
 export function columnsOf(destination: Destination) {

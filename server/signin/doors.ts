@@ -9,7 +9,7 @@ import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '
 import { type Addition, type InvokeSettings, invoke, type Listener, type Served } from '../http/invoke.ts';
 import { requireOwnForm } from '../http/protection.ts';
 import { inAscii, queryTextOf, readBody } from '../http/reading.ts';
-import { addressText, pageAddress } from './destination.ts';
+import { pageAddress, pageUrl } from './destination.ts';
 import { isPageCall, type MachineParts, type Next, type PageCall, type SignInMachine, textOf } from './machine.ts';
 import { destinationOf, isPage, type PageQuery, type PageRequest, queryOfPage, type SignInPages } from './pages.ts';
 import { forgetRefusal } from './request.ts';
@@ -41,28 +41,29 @@ type Post = {
   fields: Record<string, unknown>;
 };
 
-/** The call that a form makes, and its input. */
-type FormCall = { call: PageCall; inputOf(post: Post): Record<string, unknown> };
+/** A form: the page that has it, and the call that it makes of its fields; one without a call has a method of its own. */
+type Form = { page: 'address' | 'code' | 'consent' | 'link'; call?: PageCall; inputOf?(post: Post): Record<string, unknown> };
 
-const REQUEST: FormCall = {
-  call: 'domainAuth',
-  inputOf: ({ fields: { email }, destination, language }) => ({ email, ...destination, language }),
-};
+const requestInput = ({ fields: { email }, destination, language }: Post) => ({ email, ...destination, language });
 
-const CALLS: Record<string, FormCall> = {
-  address: REQUEST,
-  resend: REQUEST,
-  code: { call: 'emailCode', inputOf: ({ fields: { email, code } }) => ({ email, code }) },
-  consent: { call: 'decideInteraction', inputOf: ({ fields: { decision }, uid }) => ({ uid, decision }) },
-  link: { call: 'confirmLink', inputOf: ({ fields: { email }, query: { t } }) => ({ t, email }) },
-  browser: { call: 'confirmBrowser', inputOf: ({ fields: { email }, query: { t, code } }) => ({ t: t ?? code, email }) },
-};
+const FORMS = {
+  address: { page: 'address', call: 'domainAuth', inputOf: requestInput },
+  account: { page: 'address' },
+  forget: { page: 'address' },
+  code: { page: 'code', call: 'emailCode', inputOf: ({ fields: { email, code } }) => ({ email, code }) },
+  resend: { page: 'code', call: 'domainAuth', inputOf: requestInput },
+  consent: { page: 'consent', call: 'decideInteraction', inputOf: ({ fields: { decision }, uid }) => ({ uid, decision }) },
+  link: { page: 'link', call: 'confirmLink', inputOf: ({ fields: { email }, query: { t } }) => ({ t, email }) },
+  browser: { page: 'link', call: 'confirmBrowser', inputOf: ({ fields: { email }, query: { t, code } }) => ({ t: t ?? code, email }) },
+} as const satisfies Record<string, Form>;
+
+type FormPath = keyof typeof FORMS;
 
 /** The value is the address of the page, as path and query in ASCII. */
 const PREFERRED = /(?:^|,)\s*page\s*=\s*"(\/(?!\/)[\x21\x23-\x5b\x5d-\x7e]{0,8000})"/i;
 
-const PATH =
-  /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/(code|resend|account|forget|consent|link|browser))?\/?$/;
+/** The path of a form: that of its page, and its name but for that of step 1. */
+const PATH = /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/([a-z]+))?\/?$/;
 
 /**
  * The ways into the machine: a form without a script is posted below the path of its page and gets a redirect or a page, and a call of a
@@ -77,12 +78,15 @@ export class SignInDoors {
 
   /** Returns the listener of a form, or of the address of a form that is opened as a page; undefined for any other path. */
   formAt(method: string | undefined, path: string): Listener | undefined {
-    const [, uid, name = 'address'] = PATH.exec(path) ?? [];
-    if (!PATH.test(path) || (name === 'consent') > (uid !== undefined) || (isOfLink(name) && uid !== undefined)) return undefined;
+    const [isForm, uid, name = 'address'] = PATH.exec(path) ?? [];
+    if (isForm === undefined || !isFormPath(name)) return undefined;
+    const { page } = FORMS[name];
+    const isOnPage = page === 'consent' ? uid !== undefined : page !== 'link' || uid === undefined;
+    if (!isOnPage) return undefined;
     if (method === 'POST') return (request, response) => this.#receive(request, response, uid, name);
     const isPage = name === 'address' || name === 'link';
     // A browser may open the address of a form after a refused post.
-    return method === 'GET' && !isPage ? async (request, response) => this.#redirect(response, addressOf(request, uid, name)) : undefined;
+    return method === 'GET' && !isPage ? async (request, response) => this.#redirect(response, urlOfPage(request, uid, name)) : undefined;
   }
 
   /**
@@ -111,7 +115,7 @@ export class SignInDoors {
    * Handles a form post.
    * @throws Fault foreign_origin, and those of readBody
    */
-  async #receive(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
+  async #receive(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: FormPath): Promise<void> {
     const page = { headers: request.headers, url: pageOfForm(request, uid, name) };
     const query = queryOfPage(page);
     const browser = this.#parts.browserRequestOf(request, response);
@@ -125,16 +129,16 @@ export class SignInDoors {
     }
     if (skips) forgetRefusal(browser.cookies);
     else await this.#forget(post);
-    this.#redirect(response, addressOf(request, uid, name));
+    this.#redirect(response, urlOfPage(request, uid, name));
   }
 
-  #act(name: string, post: Post): Promise<Next> {
+  #act(name: Exclude<FormPath, 'forget'>, post: Post): Promise<Next> {
     if (name === 'account') return this.#signInAgain(post);
     return name === 'address' ? this.#begin(post) : this.#call(name, post);
   }
 
-  async #call(name: string, post: Post): Promise<Next> {
-    const { call, inputOf } = CALLS[name];
+  async #call(name: Exclude<FormPath, 'account' | 'forget'>, post: Post): Promise<Next> {
+    const { call, inputOf } = FORMS[name];
     const next = await this.#parts.machine.act(post.page, post.browser, call, inputOf(post));
     if (!next) throw new Fault('internal');
     return next;
@@ -205,28 +209,24 @@ export class SignInDoors {
   }
 }
 
-/** Whether a form is on the page of an emailed link. */
-const isOfLink = (form: string) => form === 'link' || form === 'browser';
-
-/** Whether a form is on the page of step 2. */
-const isOfCode = (form: string) => form === 'code' || form === 'resend';
+const isFormPath = (name: string): name is FormPath => Object.hasOwn(FORMS, name);
 
 /** Returns the URL of the page to which a form belongs, with the query of the form. */
-function pageOfForm(request: IncomingMessage, uid: string | undefined, name: string): string {
+function pageOfForm(request: IncomingMessage, uid: string | undefined, name: FormPath): string {
   const query = queryTextOf(request);
-  if (isOfLink(name)) return `${linkPathOf(request)}?${query}`;
-  return `${pageAddress({ interaction: uid }, '').path}?${query}${isOfCode(name) ? '&step=code' : ''}`;
+  const { page } = FORMS[name];
+  // The link of the portal has its secret as an authorization code.
+  if (page === 'link') return `${queryOfPage(request).code === undefined ? '/auth/link' : '/auth/callback'}?${query}`;
+  return `${pageAddress({ interaction: uid }, '').path}?${query}${page === 'code' ? '&step=code' : ''}`;
 }
 
-/** Returns the address at which the page of a form is opened. */
-function addressOf(request: IncomingMessage, uid: string | undefined, name: string): string {
-  if (isOfLink(name)) return pageOfForm(request, uid, name);
+/** Returns the URL at which the page of a form is opened. */
+function urlOfPage(request: IncomingMessage, uid: string | undefined, name: FormPath): string {
+  const { page } = FORMS[name];
+  if (page === 'link') return pageOfForm(request, uid, name);
   const query = queryOfPage(request);
-  return addressText({ interaction: uid, ...query }, languageOf(query.language), isOfCode(name) ? 'code' : undefined);
+  return pageUrl({ interaction: uid, ...query }, languageOf(query.language), page === 'code' ? 'code' : undefined);
 }
-
-/** Returns the path of the page of an emailed link: that of the portal has its secret as an authorization code. */
-const linkPathOf = (request: IncomingMessage) => (queryOfPage(request).code === undefined ? '/auth/link' : '/auth/callback');
 
 function isPrefetch({ headers }: IncomingMessage): boolean {
   const purpose = `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''} ${headers['x-purpose'] ?? ''} ${headers['x-moz'] ?? ''}`;

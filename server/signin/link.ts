@@ -16,16 +16,7 @@ import { digest } from '../secrets.ts';
 import { clientActive, endedBySibling, lifeOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
 import { type AttemptKind, type AttemptSecrets, hasCode } from './attempts.ts';
 import { knowDevice } from './complete.ts';
-import {
-  addressText,
-  isRedirectOf,
-  pageOf,
-  redirectHostOf,
-  SHOWN_WEBSITE,
-  type ShownWebsite,
-  siteTarget,
-  withCode,
-} from './destination.ts';
+import { isRedirectOf, pageUrl, pageUrlOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './destination.ts';
 import type { AddressProven, AttemptOpener, SignedIn } from './opener.ts';
 
 const COUNT_ADDRESS_TRY = `
@@ -247,8 +238,8 @@ function describeSignedIn(found: LinkState): LinkPage {
 
 /** Returns where to begin again: at the website itself when it is not registered any more. */
 function againAt({ destination, registered, language }: LinkState): string {
-  if (destination?.to !== 'website') return addressText({}, language);
-  return registered ? pageOf(destination, language) : new URL(destination.url).origin;
+  if (destination?.to !== 'website') return pageUrl({}, language);
+  return registered ? pageUrlOf(destination, language) : new URL(destination.url).origin;
 }
 
 /** The page of an application's link asks for the address, as long as its redirect URI may be used. It does not contain the code. */

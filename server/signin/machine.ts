@@ -7,7 +7,7 @@ import type { MadeCall } from '../http/invoke.ts';
 import { queryOf } from '../http/reading.ts';
 import { signIns } from '../metrics/metrics.ts';
 import { isRandomSecret } from '../secrets.ts';
-import { addressText } from './destination.ts';
+import { pageUrl } from './destination.ts';
 import type { SignInLinks } from './link.ts';
 import { type PasskeyOffers, respondToProof } from './opener.ts';
 import { type PageRequest, type Posted, queryOfPage, type SignInPages } from './pages.ts';
@@ -73,7 +73,7 @@ export class SignInMachine {
     const refusal = refusalOf(browser.cookies);
     const { input, output, error } = await make();
     if (error) return this.refuse(page, browser, formOf(name, page), input, error.fault);
-    if (name === 'confirmBrowser') return { leave: pageOfRequest(refusal, page) };
+    if (name === 'confirmBrowser') return { leave: urlOfRefusal(refusal, page) };
     const response: PageOutput = output;
     if (!response.sent) return this.#after(page, browser, response, textOf(input.email));
     const posted = { step: 'code', email: textOf(input.email) } as const;
@@ -153,9 +153,9 @@ function typedIn(form: FormName, reason: string, { email, code }: Record<string,
   return missing > 0 ? typed : undefined;
 }
 
-/** Returns the page that requested an email which was refused. */
-function pageOfRequest(refusal: Refusal | null, page: PageRequest): string {
-  return refusal ? addressText(refusal, refusal.language) : addressText({}, String(queryOfPage(page).language ?? 'en'));
+/** Returns the URL of the page whose request for an email was refused. */
+function urlOfRefusal(refusal: Refusal | null, page: PageRequest): string {
+  return refusal ? pageUrl(refusal, refusal.language) : pageUrl({}, String(queryOfPage(page).language ?? 'en'));
 }
 
 /** Returns a field of a form; an empty text when it is missing or was sent twice. */

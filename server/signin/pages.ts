@@ -12,7 +12,7 @@ import type { DescribedError } from '../http/errors.ts';
 import { fieldsOf, pathOf, queryOf, queryTextOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { OwnAttempts } from './attempts.ts';
-import { addressText, type Destinations, pageAddress } from './destination.ts';
+import { type Destinations, pageAddress, pageUrl } from './destination.ts';
 import type { LinkPage, Opening } from './link.ts';
 import type { QuickLogins } from './quick-login.ts';
 import { refusalOf } from './request.ts';
@@ -113,7 +113,7 @@ export class SignInPages {
 function offerConfirmation(page: SignInPage, cookies: Pick<Cookies, 'get'>): SignInPage {
   const refusal = page.link && page.link.state !== 'invalid' ? refusalOf(cookies) : null;
   if (!refusal) return page;
-  return { ...page, language: refusal.language, confirmBrowser: { email: refusal.email, back: addressText(refusal, refusal.language) } };
+  return { ...page, language: refusal.language, confirmBrowser: { email: refusal.email, back: pageUrl(refusal, refusal.language) } };
 }
 
 /** Returns the query of a page. A NUL character becomes another control character: the page shows what is wrong with a forward_url. */
