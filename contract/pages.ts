@@ -213,8 +213,8 @@ export type OwnAttempt = {
   status: AttemptStatus;
   /** Until the link and the code expire. */
   secondsLeft: number;
-  /** How many emails this browser requested for the address and the target within the life of an attempt. */
-  emailCount: number;
+  /** Of its email. */
+  id: string;
   /** Of an attempt with PKCE, whose verifier a script has stored: its state. The code of any other attempt needs no script. */
   state: string | null;
 };

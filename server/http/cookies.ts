@@ -45,10 +45,11 @@ export function cookiesOf(request: IncomingMessage, response: ServerResponse, se
       serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, sameSite: 'lax', secure, ...attributes }),
     );
   const received = receivedCookies(request, secure);
-  const changed = new Map<string, string | null>();
+  let changed: Map<string, string | null> | undefined;
   return {
-    get: (name) => (changed.has(name) ? (changed.get(name) ?? undefined) : received.get(name)),
+    get: (name) => (changed?.has(name) ? (changed.get(name) ?? undefined) : received.get(name)),
     set: (name, value) => {
+      changed ??= new Map();
       changed.set(name, value);
       append(nameOf(name, secure), value, SECONDS[name], { httpOnly: true, ...(STRICT.has(name) && { sameSite: 'strict' }) });
     },

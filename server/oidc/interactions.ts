@@ -14,7 +14,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { queryOf } from '../http/reading.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import type { PageRequest, PageResponse, Posted, StepsContent, StepsPage } from '../signin/pages.ts';
+import { type PageRequest, type PageResponse, type Posted, queryOfPage, type StepsContent, type StepsPage } from '../signin/pages.ts';
 import { interactionResults } from './adapter.ts';
 import { type Authentication, acrOf, amrOf, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { clientKindOf } from './clients.ts';
@@ -216,7 +216,7 @@ export class Interactions {
       email: hint ?? null,
       chooseAccount: prompt.name === 'select_account',
     };
-    const page = { destination: this.#destinationOf(interaction), query: queryOf(request), language, hint, posted };
+    const page = { destination: this.#destinationOf(interaction), query: queryOfPage(request), language, hint, posted };
     return { language, target, authorization, ...(await this.#parts.readSteps(received, page)) };
   }
 }

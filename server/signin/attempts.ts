@@ -172,9 +172,7 @@ const NEWEST_STATUS = `
 select ${statusOf('$4')} as status from sign_in_attempts a where browser = $1 and email = $3 order by id desc limit 1`;
 
 const NEWEST_FOR_DESTINATION = `
-select a.email, a.state, ${statusOf('$4')} as status, greatest(0, ceil(extract(epoch from a.expires_at - now())))::integer as "secondsLeft",
-  (select count(*) from sign_in_attempts o
-    where o.browser = a.browser and o.email = a.email and o.expires_at > now() and o.destination @> $3)::integer as "emailCount"
+select a.id, a.email, a.state, ${statusOf('$4')} as status, greatest(0, ceil(extract(epoch from a.expires_at - now())))::integer as "secondsLeft"
 from sign_in_attempts a
 where a.browser = $1 and a.destination @> $3::jsonb and ($5::text is null or a.email = $5)
 order by a.id desc limit 1`;

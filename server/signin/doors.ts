@@ -106,8 +106,11 @@ export class SignInDoors {
     const url = PREFERRED.exec(headers.prefer?.toString() ?? '')?.[1];
     if (url === undefined || !isPageCall(name) || !isPage(url)) return null;
     return async (browser, call) => {
-      const next = await this.#parts.machine.follow({ headers, url, ofCall: true }, browser, name, call);
-      return next && ('leave' in next ? { leave: next.leave } : { page: next.page });
+      const page: PageRequest = { headers, url, ofCall: true };
+      const next = await this.#parts.machine.follow(page, browser, name, call);
+      if (!next || 'leave' in next) return next;
+      if ('page' in next) return { page: next.page };
+      return { page: (await this.#parts.pages.at(page, browser.cookies, { step: 'code', email: next.codeFor })).page };
     };
   }
 
@@ -140,8 +143,8 @@ export class SignInDoors {
   async #call(name: Exclude<FormPath, 'account' | 'forget'>, post: Post): Promise<Next> {
     const { call, inputOf } = FORMS[name];
     const next = await this.#parts.machine.act(post.page, post.browser, call, inputOf(post));
-    if (!next) throw new Fault('internal');
-    return next;
+    // The browser was confirmed whose refusal has ended.
+    return next ?? { leave: pageUrl({}, post.language) };
   }
 
   /** Signs in with the token of the browser, or requests an email. */
@@ -182,12 +185,15 @@ export class SignInDoors {
       this.#leave(response, post, next.leave);
       return;
     }
-    const { page, status, moved, fault } = next;
-    const { failure, path, search } = page;
+    if ('codeFor' in next) {
+      this.#redirect(response, pageUrl({ interaction: post.uid, ...post.query }, post.language, 'code'));
+      return;
+    }
+    const { page, status, fault } = next;
+    const { failure } = page;
     if (fault && (prefersJson(request) || (failure?.form === 'consent' && status === 400))) throw fault;
     if (failure?.retryAfter) response.setHeader('Retry-After', String(failure.retryAfter));
-    if (moved) this.#redirect(response, `${path}${search}`);
-    else this.#parts.sendPage(response, page, status);
+    this.#parts.sendPage(response, page, status);
   }
 
   /**

@@ -11,13 +11,15 @@ import { pageUrl } from './destination.ts';
 import type { SignInLinks } from './link.ts';
 import { type PasskeyOffers, respondToProof } from './opener.ts';
 import { type PageRequest, type Posted, queryOfPage, type SignInPages } from './pages.ts';
-import { type Refusal, refusalOf } from './request.ts';
+import { refusalOf } from './request.ts';
 
 /**
- * Where a sign-in goes on: the page that its browser shows next, or the address to which it leaves the page. `status`: of the page's
- * response. `moved`: the page has an address of its own, to which a form is redirected. `fault`: why the page is shown again.
+ * Where a sign-in goes on: the page that its browser shows next, with the status of its response and the `fault` for which it is shown
+ * again; step 2 of the same page; or the address to which it leaves the page.
  */
-export type Next = { page: SignInPage; status: number; moved?: true; fault?: Fault } | { leave: string };
+export type Next = NextPage | { codeFor: string };
+
+type NextPage = { page: SignInPage; status: number; fault?: Fault } | { leave: string };
 
 /** The calls that a page makes for its forms, and the form to which the error of each belongs. */
 const FORMS = {
@@ -65,19 +67,18 @@ export class SignInMachine {
   }
 
   /**
-   * Returns where a sign-in goes on after a call of its page; null where the page itself knows, as after a code with PKCE.
+   * Returns where a sign-in goes on after a call of its page; null where the page itself knows, as after a code with PKCE, or stays.
    * @param make makes the call
    */
   async follow(page: PageRequest, browser: BrowserRequest, name: PageCall, make: () => Promise<MadeCall>): Promise<Next | null> {
     // A call that confirms the browser makes it forget the refusal.
     const refusal = refusalOf(browser.cookies);
     const { input, output, error } = await make();
+    if (error && page.ofCall && !ofForm(error.fault)) return null;
     if (error) return this.refuse(page, browser, formOf(name, page), input, error.fault);
-    if (name === 'confirmBrowser') return { leave: urlOfRefusal(refusal, page) };
+    if (name === 'confirmBrowser') return refusal && { leave: pageUrl(refusal, refusal.language) };
     const response: PageOutput = output;
-    if (!response.sent) return this.#after(page, browser, response, textOf(input.email));
-    const posted = { step: 'code', email: textOf(input.email) } as const;
-    return { ...(await this.#parts.pages.at(page, browser.cookies, posted)), moved: true };
+    return response.sent ? { codeFor: textOf(input.email) } : this.#after(page, browser, response, textOf(input.email));
   }
 
   /**
@@ -85,7 +86,7 @@ export class SignInMachine {
    * link.
    * @param mayOpen a person has opened it
    */
-  async openLink(request: PageRequest, browserRequest: BrowserRequest, mayOpen: boolean): Promise<Next> {
+  async openLink(request: PageRequest, browserRequest: BrowserRequest, mayOpen: boolean): Promise<NextPage> {
     const { links, pages, passkeys } = this.#parts;
     const { cookies } = browserRequest;
     const { t } = queryOf(request);
@@ -121,7 +122,7 @@ export class SignInMachine {
   }
 
   /** Returns where a sign-in goes on whose person is proven; null for one that only its page continues. */
-  async #after(page: PageRequest, browser: BrowserRequest, response: PageOutput, email: string): Promise<Next | null> {
+  async #after(page: PageRequest, browser: BrowserRequest, response: PageOutput, email: string): Promise<NextPage | null> {
     const { addPasskey, passkey, redirectUrl } = response;
     if (!addPasskey && !passkey) return redirectUrl ? { leave: redirectUrl } : null;
     const { language, target } = (await this.#parts.pages.at(page, browser.cookies)).page;
@@ -134,6 +135,9 @@ export class SignInMachine {
 function formOf(name: PageCall, page: PageRequest): FormName {
   return FORMS[name] === 'address' && queryOfPage(page).step === 'code' ? 'resend' : FORMS[name];
 }
+
+/** Whether a call was refused for what its form contains. Any other failure leaves the page as it is: the service may not be able to read it. */
+const ofForm = ({ code, status }: Fault) => status < 500 && code !== 'foreign_origin' && code !== 'unsupported_media_type';
 
 /** Returns whether only the script of a page knows the verifier of its attempt (PKCE), so that its code cannot be entered without one. */
 function needsScript(
@@ -151,11 +155,6 @@ function typedIn(form: FormName, reason: string, { email, code }: Record<string,
   if (form !== 'code' || reason !== 'bad_request') return undefined;
   const { typed, missing } = readEntered(textOf(code));
   return missing > 0 ? typed : undefined;
-}
-
-/** Returns the URL of the page whose request for an email was refused. */
-function urlOfRefusal(refusal: Refusal | null, page: PageRequest): string {
-  return refusal ? pageUrl(refusal, refusal.language) : pageUrl({}, String(queryOfPage(page).language ?? 'en'));
 }
 
 /** Returns a field of a form; an empty text when it is missing or was sent twice. */

@@ -9,7 +9,7 @@ import type { Conditions, Destination, DestinationParameters } from '../../contr
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { DescribedError } from '../http/errors.ts';
-import { fieldsOf, pathOf, queryOf, queryTextOf } from '../http/reading.ts';
+import { fieldsOf, pathOf, type queryOf, queryTextOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { OwnAttempts } from './attempts.ts';
 import { type Destinations, pageAddress, pageUrl } from './destination.ts';
@@ -85,7 +85,7 @@ export class SignInPages {
     const { page, status } = uid
       ? await this.#parts.interactionPage(request, cookies, uid, posted)
       : { page: await this.read(request, cookies, posted), status: 200 };
-    const step = (posted?.step ?? queryOf(request).step) === 'code' ? 'code' : undefined;
+    const step = (posted?.step ?? queryOfPage(request).step) === 'code' ? 'code' : undefined;
     return { page: { ...page, ...pageAddress({ interaction: uid, ...queryOfPage(request) }, page.language, step) }, status };
   }
 

@@ -37,7 +37,7 @@ describe('a call that prefers the next page', () => {
     const { client, email, response } = await begin();
     const { page, ...own } = response.json;
     expect(own).toEqual({ sent: true, expiresIn: 600 });
-    expect(page).toMatchObject({ path: '/auth', steps: { step: 'code', attempt: { email, status: 'waiting', emailCount: 1 } } });
+    expect(page).toMatchObject({ path: '/auth', steps: { step: 'code', attempt: { email, status: 'waiting' } } });
     expect(new URLSearchParams(page.search).get('step')).toBe('code');
     const loaded = comparable(bootOf(await client.get(page.path + page.search)));
     const secondsLeft = expect.any(Number);
@@ -60,6 +60,26 @@ describe('a call that prefers the next page', () => {
       await act(client, pageUrl({ step: 'code' }), 'email-code', { email, code: wrong(mail.code) });
     const spent = await act(client, pageUrl({ step: 'code' }), 'email-code', { email, code: mail.code });
     expect(spent.json.page.steps.attempt.status).toBe('code_spent');
+  });
+
+  test('is about its own address, whatever other tabs of the browser send at the same time', async () => {
+    const client = service.client();
+    await begin(client);
+    const emails = Array.from({ length: 6 }, () => freshAddress());
+    const responses = await Promise.all(
+      emails.map((email) => act(client, pageUrl(), 'domain-auth', { email, forward_url: forwardUrl(), language: 'en' })),
+    );
+    expect(responses.map(({ json }) => json.page.steps.attempt.email)).toEqual(emails);
+  });
+
+  test('is not there for a call of another origin, or with a body in another format', async () => {
+    const { client, email } = await begin();
+    const input = { email, forward_url: forwardUrl() };
+    const foreign = await client.post('/api/auth/domain-auth', input, { Prefer: `page="${pageUrl()}"`, Origin: 'https://evil.example' });
+    expect([foreign.status, foreign.json.page, foreign.setCookies]).toEqual([403, undefined, []]);
+    const headers = { Prefer: `page="${pageUrl()}"`, 'Content-Type': 'text/plain' };
+    const text = await client.send('/api/auth/domain-auth', { method: 'POST', body: JSON.stringify(input), headers });
+    expect([text.status, text.json.page, text.setCookies]).toEqual([415, undefined, []]);
   });
 
   test('has the URL at which the sign-in goes on', async () => {

@@ -82,6 +82,65 @@ describe('step 2', () => {
     await page.waitForURL(portal ? `${scene.service.url}/developer` : `${scene.shop.url}/**`);
   });
 
+  test('keeps the language that was chosen on it, after the back button too', async () => {
+    const { page } = await begin();
+    await page.getByLabel(text('en', 'language_label')).selectOption('lt');
+    await heading(page, text('lt', 'check_email'));
+    await page.goBack();
+    const email = freshAddress();
+    await requestEmail(page, email, 'lt');
+    expect((await mailFor(email)).html).toContain('lang="lt"');
+    expect(new URL(page.url()).searchParams.get('language')).toBe('lt');
+    await page.reload();
+    await heading(page, text('lt', 'check_email'));
+  });
+
+  test('leaves a person at step 1 who went there before the response to a wrong code', async () => {
+    const { page, mail } = await begin();
+    let respond = () => {};
+    const held = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    await page.route('**/api/auth/email-code', async (route) => {
+      const response = await route.fetch();
+      await held;
+      await route.fulfill({ response });
+    });
+    const responded = page.waitForResponse('**/api/auth/email-code');
+    await enterCode(page, String((Number(mail.code) + 1) % 1_000_000).padStart(6, '0'));
+    await page.getByRole('link', { name: text('en', 'use_different_email') }).click();
+    await page.getByLabel(text('en', 'email_label')).fill('someone@');
+    respond();
+    await (await responded).finished();
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+    expect(await page.getByLabel(text('en', 'email_label')).inputValue()).toBe('someone@');
+    expect(stepOf(page)).toBe('address');
+  });
+
+  test('waits as long as a refused request for another email says', async () => {
+    const { page, email } = await begin();
+    await scene.stage.query(
+      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+       on conflict (key) do update set hits = 100000, resets_at = now() + interval '1 hour'`,
+      [email],
+    );
+    // As half a minute after the email.
+    await scene.stage.query("update sign_in_attempts set expires_at = expires_at - interval '31 seconds' where email = $1", [email]);
+    await page.reload();
+    await page.getByRole('button', { name: text('en', 'resend') }).click();
+    await page.getByRole('button', { name: /^Send again in [1-6]\d:/ }).waitFor();
+  });
+
+  test('goes on where the response to a code has no page, as that of an older instance', async () => {
+    const { page, email, mail } = await begin();
+    await page.route('**/api/auth/email-code', async (route) => {
+      const { prefer: _, ...headers } = route.request().headers();
+      await route.continue({ headers });
+    });
+    await enterCode(page, mail.code);
+    await welcomed(page, email);
+  });
+
   test('begins again with a notice in a browser without an attempt', async () => {
     const { page } = await begin();
     const other = await (await scene.newBrowser()).newPage();

@@ -90,7 +90,13 @@ test('returns 503 within 3 s for every call and 200 for /healthz while PostgreSQ
   await cluster.freeze();
   try {
     const calls = () => [
-      service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
+      service
+        .client()
+        .post(
+          '/api/auth/domain-auth',
+          { email: freshAddress(), forward_url: `https://${shop}/` },
+          { Prefer: `page="/auth?forward_url=https://${shop}/"` },
+        ),
       authorize(service.client()).then(({ response }) => response),
       service.client().get('/api/verify-token?token=unknown'),
       service.client().post('/api/auth/email-code', { email, code: '123456' }),

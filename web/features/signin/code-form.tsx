@@ -22,7 +22,7 @@ function moveCaretToEnd({ currentTarget: field }: { currentTarget: HTMLInputElem
  */
 export function CodeForm({
   field,
-  attempt: { email, emailCount, status },
+  attempt: { id: attempt, email, status },
   onCode,
 }: {
   field: RefObject<HTMLInputElement | null>;
@@ -50,14 +50,14 @@ export function CodeForm({
     if (failure?.form === 'code') return textOf(failure as Failure, status === 'code_spent');
     return status === 'code_spent' ? t('auth.code_spent') : null;
   });
-  const emailOfErrors = useRef(emailCount);
+  const attemptOfErrors = useRef(attempt);
 
   useEffect(() => {
     // A new email has a new code with its own number of tries.
-    if (emailOfErrors.current === emailCount) return;
-    emailOfErrors.current = emailCount;
+    if (attemptOfErrors.current === attempt) return;
+    attemptOfErrors.current = attempt;
     setError(null);
-  }, [emailCount]);
+  }, [attempt]);
 
   const enter = async (text: string, submitted = false) => {
     const { value, typed, missing } = readEntered(text);

@@ -150,7 +150,7 @@ function Resend({
   const translator = useTranslator();
   const { t } = translator;
   const steps = useSteps();
-  const { email, emailCount, secondsLeft } = attempt;
+  const { id, email, secondsLeft } = attempt;
   const [until, setUntil] = useState<number | null>(null);
   // The first render, without a script, does not wait.
   const [left, setLeft] = useState(0);
@@ -160,7 +160,7 @@ function Resend({
   useEffect(() => {
     const secondsToWait = layout === 'here' ? 0 : RESEND_SECONDS - (ATTEMPT_SECONDS - secondsLeft);
     setUntil(Date.now() + secondsToWait * 1000);
-  }, [layout, secondsLeft, emailCount]);
+  }, [layout, id]);
 
   useEffect(() => {
     if (until === null) return;
@@ -208,7 +208,7 @@ function Resend({
 const POLL_INTERVAL_MS = 2000;
 
 /** Polls the status of the newest email to an address, while the page is visible and the status can still change. */
-function usePolledStatus({ email, emailCount, status }: OwnAttempt) {
+function usePolledStatus({ id, email, status }: OwnAttempt) {
   const { change, isLeaving } = usePage();
   const { destination } = useSteps();
   const open = (status === 'waiting' || status === 'code_spent') && !isLeaving;
@@ -234,7 +234,7 @@ function usePolledStatus({ email, emailCount, status }: OwnAttempt) {
       clearInterval(timer);
       document.removeEventListener('visibilitychange', poll);
     };
-  }, [email, emailCount, open]);
+  }, [id, email, open]);
 }
 
 /** Returns a page with another status of its attempt. */

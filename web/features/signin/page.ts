@@ -58,8 +58,20 @@ export function usePage(): Page {
 /** Returns the data of the page that the browser shows. */
 export const useBoot = (): SignInBoot => usePage().boot;
 
-/** Returns the address of the page, as the service reads it. */
-const address = () => location.pathname + location.search.replace(/["\\]/g, encodeURIComponent);
+/** Returns the address of a page, as the service reads it: an entry of the history may have the language that was chosen before. */
+function addressOf({ language }: SignInBoot): string {
+  const query = new URLSearchParams(location.search);
+  query.set('language', language);
+  return `${location.pathname}?${query}`;
+}
+
+/** What the calls of a page respond. */
+type Responses = {
+  sent: true;
+  success: true;
+  redirectUrl: string | null;
+  addPasskey: RequiredPasskey;
+};
 
 /** Returns the address of step 2. */
 const codeAddress = ({ steps }: SignInBoot) => `${steps?.base}${steps?.query}&step=code`;
@@ -132,17 +144,27 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
   const ownTarget = (url: string) => (shown.target.kind === 'portal' ? safePath(url, paths.developer) : url);
 
   /** Goes on where the service could not read the next page: the call has succeeded all the same. */
-  const goOnWithout = (response: Partial<Output<'domainAuth'> & { redirectUrl: string | null; addPasskey: RequiredPasskey }>) => {
-    const { language, target } = shown;
+  const goOnWithout = (response: Partial<Responses>) => {
+    const { language, target, confirmBrowser } = shown;
     if (response.sent) location.assign(codeAddress(shown));
     else if (response.redirectUrl) leave(ownTarget(response.redirectUrl));
     else if (response.addPasskey) show({ language, target, addPasskey: response.addPasskey });
+    // Another tab has confirmed the browser before.
+    else if (response.success && confirmBrowser) leave(safePath(confirmBrowser.back, paths.signIn), true);
   };
 
   const act: Act = async (name, input, { onResponse, replaces } = {}) => {
+    const from = shown.steps?.step;
+    /** Shows a page, at the step to which the person has gone meanwhile. */
+    const showNext = (page: SignInPage) => {
+      const now = shown.steps?.step;
+      if (page.steps && now && now !== from) return show({ ...page, steps: { ...page.steps, step: now } });
+      if (page.steps && page.steps.step !== now && !page.failure) history.pushState(null, '', `${page.path}${page.search}`);
+      show({ ...page, failure: undefined });
+    };
     try {
       const call = api[name] as (input: unknown, options: { page: string }) => Promise<Output<typeof name> & Partial<NextPage>>;
-      const { page, leave: url, ...response } = await call(input, { page: address() });
+      const { page, leave: url, ...response } = await call(input, { page: addressOf(shown) });
       onResponse?.(response as Output<typeof name>);
       if (url !== undefined) {
         leave(ownTarget(url), replaces);
@@ -152,12 +174,11 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
         goOnWithout(response);
         return null;
       }
-      if (page.steps && page.steps.step !== shown.steps?.step) history.pushState(null, '', `${page.path}${page.search}`);
-      show(page);
+      showNext(page);
       return null;
     } catch (error) {
       if (!isApiError(error)) throw error;
-      if (error.page) show({ ...error.page, failure: undefined });
+      if (error.page) showNext(error.page);
       // The page says that the authorization request has ended.
       return error.page?.authorization?.step === 'expired' ? new Promise(() => {}) : error;
     }
