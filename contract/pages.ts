@@ -157,6 +157,17 @@ export type PasskeyCreationOptions = Record<string, unknown>;
 /** What a feature of the service decides about a sign-in page. The rest follows from the request and the language. */
 export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'accounts'> & Partial<Pick<SignInBoot, 'path' | 'search'>>;
 
+/** The calls of a sign-in page that have a next page. */
+export type PageCall =
+  | 'domainAuth'
+  | 'authorize'
+  | 'emailCode'
+  | 'validateKey'
+  | 'verifiedEmailSignIn'
+  | 'confirmLink'
+  | 'confirmBrowser'
+  | 'decideInteraction';
+
 /**
  * What the response to a call of a sign-in page contains besides, for its header `Prefer: page="ADDRESS"` (RFC 7240 §2): the page that
  * follows, or the URL at which the sign-in goes on. A refused call has the page that shows it again.

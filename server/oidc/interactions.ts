@@ -75,8 +75,8 @@ export class Interactions {
   }
 
   /**
-   * Returns the page of the next step of an authorization request. To a call of the API, the browser does not send the cookie of the
-   * request: whoever knows its id may sign in, and does not get its login_hint.
+   * Returns the page of the next step of an authorization request. A call of the API has no cookie of the request: its page follows from
+   * the id of the request, and leaves out the login_hint.
    */
   async page(request: PageRequest, cookies: Cookies, uid: string, posted?: Posted): Promise<PageResponse> {
     const provider = await this.#parts.provider();

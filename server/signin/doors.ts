@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
-import { type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
+import { type PageCall, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import type { DestinationParameters } from '../../contract/signin.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
@@ -10,7 +10,7 @@ import { type Addition, type InvokeSettings, invoke, type Listener, type Served 
 import { requireOwnForm } from '../http/protection.ts';
 import { inAscii, queryTextOf, readBody } from '../http/reading.ts';
 import { pageAddress, pageUrl } from './destination.ts';
-import { isPageCall, type MachineParts, type Next, type PageCall, type SignInMachine, textOf } from './machine.ts';
+import { isPageCall, type MachineParts, type Next, type SignInMachine, textOf } from './machine.ts';
 import { destinationOf, isPage, type PageQuery, type PageRequest, queryOfPage, type SignInPages } from './pages.ts';
 import { forgetRefusal } from './request.ts';
 
@@ -59,15 +59,15 @@ const FORMS = {
 
 type FormPath = keyof typeof FORMS;
 
-/** The value is the address of the page, as path and query in ASCII. */
+/** Matches the preference `page`; group 1 is the address of the page, as path and query in ASCII. */
 const PREFERRED = /(?:^|,)\s*page\s*=\s*"(\/(?!\/)[\x21\x23-\x5b\x5d-\x7e]{0,8000})"/i;
 
 /** The path of a form: that of its page, and its name but for that of step 1. */
 const PATH = /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/([a-z]+))?\/?$/;
 
 /**
- * The ways into the machine: a form without a script is posted below the path of its page and gets a redirect or a page, and a call of a
- * page's script gets the next page beside its own response.
+ * The requests of a sign-in's pages. A form without a script is posted below the path of its page, and gets a redirect or a page. A call
+ * of a page's script gets the next page beside its own response.
  */
 export class SignInDoors {
   readonly #parts: Parts;
@@ -143,7 +143,7 @@ export class SignInDoors {
   async #call(name: Exclude<FormPath, 'account' | 'forget'>, post: Post): Promise<Next> {
     const { call, inputOf } = FORMS[name];
     const next = await this.#parts.machine.act(post.page, post.browser, call, inputOf(post));
-    // The browser was confirmed whose refusal has ended.
+    // A browser was confirmed whose refusal has expired.
     return next ?? { leave: pageUrl({}, post.language) };
   }
 

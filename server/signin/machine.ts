@@ -1,6 +1,6 @@
 import { readEntered } from '../../contract/entered.ts';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
-import type { FormFailure, FormName, PasskeyCreationOptions, RequiredPasskey, SignInPage } from '../../contract/pages.ts';
+import type { FormFailure, FormName, PageCall, PasskeyCreationOptions, RequiredPasskey, SignInPage } from '../../contract/pages.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { type BrowserRequest, browserOf } from '../accounts/browser.ts';
 import type { MadeCall } from '../http/invoke.ts';
@@ -21,7 +21,7 @@ export type Next = NextPage | { codeFor: string };
 
 type NextPage = { page: SignInPage; status: number; fault?: Fault } | { leave: string };
 
-/** The calls that a page makes for its forms, and the form to which the error of each belongs. */
+/** The form to which the error of a call belongs. */
 const FORMS = {
   domainAuth: 'address',
   authorize: 'address',
@@ -31,9 +31,7 @@ const FORMS = {
   confirmLink: 'link',
   confirmBrowser: 'browser',
   decideInteraction: 'consent',
-} as const satisfies Partial<Record<RouteName, FormName>>;
-
-export type PageCall = keyof typeof FORMS;
+} as const satisfies Record<PageCall, FormName>;
 
 /** Returns whether a page makes a call for one of its forms. */
 export const isPageCall = (name: RouteName): name is PageCall => name in FORMS;
@@ -67,7 +65,7 @@ export class SignInMachine {
   }
 
   /**
-   * Returns where a sign-in goes on after a call of its page; null where the page itself knows, as after a code with PKCE, or stays.
+   * Returns where a sign-in goes on after a call of its page; null where the page stays, or continues from the response by itself.
    * @param make makes the call
    */
   async follow(page: PageRequest, browser: BrowserRequest, name: PageCall, make: () => Promise<MadeCall>): Promise<Next | null> {
@@ -136,7 +134,7 @@ function formOf(name: PageCall, page: PageRequest): FormName {
   return FORMS[name] === 'address' && queryOfPage(page).step === 'code' ? 'resend' : FORMS[name];
 }
 
-/** Whether a call was refused for what its form contains. Any other failure leaves the page as it is: the service may not be able to read it. */
+/** Whether a call was refused for what its form contains. No page follows any other failure: reading it could fail as the call did. */
 const ofForm = ({ code, status }: Fault) => status < 500 && code !== 'foreign_origin' && code !== 'unsupported_media_type';
 
 /** Returns whether only the script of a page knows the verifier of its attempt (PKCE), so that its code cannot be entered without one. */

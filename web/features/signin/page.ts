@@ -1,21 +1,10 @@
 import { createContext, useContext, useEffect, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
-import type { NextPage, RequiredPasskey, SignInBoot, SignInPage } from '../../../contract/pages.ts';
+import type { NextPage, PageCall, RequiredPasskey, SignInBoot, SignInPage } from '../../../contract/pages.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { isApiError } from '../../lib/texts.ts';
 import { paths, safePath } from '../../paths.ts';
-
-/** The calls after which the service decides the next page. */
-type PageCall =
-  | 'domainAuth'
-  | 'authorize'
-  | 'emailCode'
-  | 'validateKey'
-  | 'verifiedEmailSignIn'
-  | 'confirmLink'
-  | 'confirmBrowser'
-  | 'decideInteraction';
 
 type ActOptions<Name extends PageCall> = {
   /** Receives the call's own response, before the page changes. */
@@ -58,7 +47,7 @@ export function usePage(): Page {
 /** Returns the data of the page that the browser shows. */
 export const useBoot = (): SignInBoot => usePage().boot;
 
-/** Returns the address of a page, as the service reads it: an entry of the history may have the language that was chosen before. */
+/** Returns the address of a page in its language. The URL may have another one, after the back button. */
 function addressOf({ language }: SignInBoot): string {
   const query = new URLSearchParams(location.search);
   query.set('language', language);
@@ -83,7 +72,7 @@ export function useSignInPage(first: SignInBoot): Page {
   const [actions] = useState(() => actionsOf(first, setBoot, () => setLeaving(true)));
   const { change } = actions;
   const { steps, authorization } = boot;
-  // A page of these that the back button restores from memory shows what may have ended, or a form that is busy.
+  // The back button may restore the page from memory, with a busy form or a step that has ended.
   const endsWhenLeft = isLeaving || steps?.step === 'code' || authorization !== undefined;
 
   useEffect(() => {
@@ -143,13 +132,13 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
   /** Returns where a call leads; the portal is always at this origin. */
   const ownTarget = (url: string) => (shown.target.kind === 'portal' ? safePath(url, paths.developer) : url);
 
-  /** Goes on where the service could not read the next page: the call has succeeded all the same. */
+  /** Continues from the response to a call that has succeeded, where the next page is missing. */
   const goOnWithout = (response: Partial<Responses>) => {
     const { language, target, confirmBrowser } = shown;
     if (response.sent) location.assign(codeAddress(shown));
     else if (response.redirectUrl) leave(ownTarget(response.redirectUrl));
     else if (response.addPasskey) show({ language, target, addPasskey: response.addPasskey });
-    // Another tab has confirmed the browser before.
+    // Another tab has confirmed the browser first.
     else if (response.success && confirmBrowser) leave(safePath(confirmBrowser.back, paths.signIn), true);
   };
 
@@ -158,9 +147,9 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
     /** Shows a page, at the step to which the person has gone meanwhile. */
     const showNext = (page: SignInPage) => {
       const now = shown.steps?.step;
-      if (page.steps && now && now !== from) return show({ ...page, steps: { ...page.steps, step: now } });
-      if (page.steps && page.steps.step !== now && !page.failure) history.pushState(null, '', `${page.path}${page.search}`);
-      show({ ...page, failure: undefined });
+      const hasMoved = now !== undefined && now !== from;
+      if (page.steps && page.steps.step !== now && !hasMoved && !page.failure) history.pushState(null, '', `${page.path}${page.search}`);
+      show({ ...page, failure: undefined, ...(page.steps && hasMoved && { steps: { ...page.steps, step: now } }) });
     };
     try {
       const call = api[name] as (input: unknown, options: { page: string }) => Promise<Output<typeof name> & Partial<NextPage>>;
