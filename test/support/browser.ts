@@ -44,17 +44,38 @@ export async function launchBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | null = null;
 
+/** How much of a page the report of a failed test has, in characters. */
+const SHOWN_LENGTH = 2_000;
+
+/** Returns what the pages of a context show, as a screen reader gets it. */
+async function describePages(context: BrowserContext): Promise<string> {
+  const shown = context.pages().map(async (page) => {
+    const tree = await page.ariaSnapshot({ timeout: 5_000 }).catch((error: Error) => `It cannot be read: ${error.message}`);
+    return `A page at ${page.url()}:\n${tree.slice(0, SHOWN_LENGTH)}`;
+  });
+  return (await Promise.all(shown)).join('\n');
+}
+
 /**
- * Opens separate cookies and storage in the browser that the test files of a worker share. Ends with the test that opens it; what
- * opens it outside of a test closes it.
+ * Opens separate cookies and storage in the browser that the test files of a worker share. Ends with the test that opens it, whose
+ * errors then say what its pages show; what opens it outside of a test closes it.
  */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   if (shared && !(await shared).isConnected()) shared = null;
   shared ??= launchBrowser();
   const context = await (await shared).newContext(options);
   context.setDefaultTimeout(45_000);
-  // Pages that stay open continue to poll and to draw.
-  TestRunner.getCurrentTest()?.context.onTestFinished(() => context.close());
+  TestRunner.getCurrentTest()?.context.onTestFinished(async ({ task }) => {
+    const [error] = task.result?.errors ?? [];
+    if (error) {
+      const shown = `\n${await describePages(context)}`;
+      error.message += shown;
+      // The report of `npm test` has the stack, which begins with the former message.
+      error.stack += shown;
+    }
+    // Pages that stay open continue to poll and to draw.
+    await context.close();
+  });
   return context;
 }
 
