@@ -14,9 +14,8 @@ import { emailVerifications, signIns } from '../metrics/metrics.ts';
 import { isOfGeneration } from '../permissions/generations.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, type SecretKeys } from '../secrets.ts';
-import { completeSignIns, type Issued, issueIn } from '../signin/complete.ts';
+import { completeSignIns, type Issued, issueIn, type SignedIn } from '../signin/complete.ts';
 import { columnsOf, type Destinations, requireNoPasskey, withToken } from '../signin/destination.ts';
-import type { SignedIn } from '../signin/opener.ts';
 import { DiscoveryFailed, type DiscoveryFailure, type IssuerDiscovery } from './discovery.ts';
 import { InvalidToken, type SplitToken, splitToken, type TokenFailure } from './token.ts';
 
@@ -78,7 +77,7 @@ export class EmailVerification {
    * Signs in with the token of a browser. Returns null when it does not verify the address, whatever the reason: the email follows.
    * @throws Fault bad_forward_url, interaction_ended
    */
-  async signIn(input: Parsed<'verifiedEmailSignIn'>, browser: Browser, cookies: Cookies): Promise<(SignedIn & { authKey: string }) | null> {
+  async signIn(input: Parsed<'verifiedEmailSignIn'>, browser: Browser, cookies: Cookies): Promise<SignedIn | null> {
     const destination = await this.#parts.destinations.of(input);
     requireNoPasskey(destination);
     try {
@@ -97,7 +96,7 @@ export class EmailVerification {
     destination: Destination,
     browser: Browser,
     cookies: Cookies,
-  ): Promise<SignedIn & { authKey: string }> {
+  ): Promise<SignedIn> {
     const { store, limits } = this.#parts;
     limits.refuseBlocked('failed_email_verifications', browser.clientAddress);
     const { nonce, issuedAt } = await this.#verify(presented, email, cookies).catch(async (error) => {

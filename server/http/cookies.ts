@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse, type SerializeOptions, serialize } from 'cookie';
-import { HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
 import type { hintCookies, passkeyCookies } from '../../contract/remembered.ts';
 
 /** The server's own cookies and their lifetimes in seconds. */
 const SECONDS = {
-  attempt: 600,
+  attempt: ATTEMPT_SECONDS,
   refusal: 3600,
   sid: 30 * 86_400,
   device: 400 * 86_400,

@@ -15,6 +15,7 @@ import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
 import { issueIn } from '../signin/complete.ts';
 import { columnsOf, type Destinations, pageUrlOf, withCode, withToken } from '../signin/destination.ts';
 import type { AddressProven, ProvenAddress } from '../signin/opener.ts';
+import type { SignedInQuickly } from '../signin/quick-login.ts';
 import type { KnownPasskey, PasskeyStore, StoredPasskey } from './store.ts';
 
 const PRODUCT = 'Email Auth';
@@ -41,9 +42,6 @@ type Parts = {
  */
 type Challenges = { get: object; create: { email: string; userHandle: string; generation: number } };
 
-/** A visitor whom a passkey signed in; without a key for the login of a program. */
-type SignedInByPasskey = { email: string; authKey: string | null; redirectUrl: string };
-
 /** Passkeys (WebAuthn Level 3): sign-ins with them, and the offer to add one. */
 export class Passkeys {
   readonly #parts: Parts;
@@ -69,10 +67,10 @@ export class Passkeys {
   }
 
   /**
-   * Signs in with a passkey.
+   * Signs in with a passkey. The browser remembers no account for the login of a program.
    * @throws Fault passkey_expired, unknown_passkey, bad_passkey, bad_forward_url, interaction_ended, rate_limited
    */
-  async signIn(input: Parsed<'passkeySignIn'>, browser: Browser, cookies: Cookies): Promise<SignedInByPasskey> {
+  async signIn(input: Parsed<'passkeySignIn'>, browser: Browser, cookies: Cookies): Promise<SignedInQuickly> {
     const { limits } = this.#parts;
     limits.refuseBlocked('failed_passkeys', browser.clientAddress);
     try {
@@ -83,7 +81,7 @@ export class Passkeys {
     }
   }
 
-  async #signIn(input: Parsed<'passkeySignIn'>, browser: Browser, cookies: Cookies): Promise<SignedInByPasskey> {
+  async #signIn(input: Parsed<'passkeySignIn'>, browser: Browser, cookies: Cookies): Promise<SignedInQuickly> {
     const { store, log } = this.#parts;
     const { credential, attempt } = input;
     const { hash } = this.#read('get', credential.response.clientDataJSON, cookies);

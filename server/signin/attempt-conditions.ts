@@ -5,13 +5,16 @@ import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
  * SQL about a row of sign_in_attempts, for the statements of signing in.
  */
 
+/** The life of an attempt by which a person signs in, an interval as SQL. */
+export const LIFE = `interval '${ATTEMPT_SECONDS} seconds'`;
+
 /**
- * Returns the life of an attempt, an interval as SQL: ATTEMPT_SECONDS, and days for the link of a registration or an invitation.
+ * Returns the life of an attempt of any kind, an interval as SQL: LIFE, and days for the link of a registration or an invitation.
  * @param row alias of a row with the attempt's kind
  */
 export const lifeOf = (row: string) =>
   `case ${row}.kind when 'registration' then interval '${REGISTRATION_DAYS} days' when 'invitation' then interval '${INVITATION_DAYS} days'
-    else interval '${ATTEMPT_SECONDS} seconds' end`;
+    else ${LIFE} end`;
 
 /**
  * Returns a condition: whether what an attempt was sent for is still to do. A registration has to be confirmed by its linked address,
@@ -29,15 +32,14 @@ export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('regi
  * was open. Two hosts of one website are two targets. It is evaluated when it matters instead of being written, so that no statement
  * waits for the rows of two attempts.
  * @param attempt alias of the row
- * @param seconds life of an attempt, as SQL
  */
-export const endedBySibling = (attempt: string, seconds: string) => `exists (
+export const endedBySibling = (attempt: string) => `exists (
       select from sign_in_attempts sibling
       where sibling.browser = ${attempt}.browser and sibling.id <> ${attempt}.id and sibling.kind = ${attempt}.kind
         and sibling.email = ${attempt}.email and sibling.audience is not distinct from ${attempt}.audience
         and sibling.destination->'interaction' is not distinct from ${attempt}.destination->'interaction'
         and sibling.client_id is not distinct from ${attempt}.client_id
-        and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
+        and sibling.consumed_at > ${attempt}.expires_at - ${LIFE})`;
 
 /**
  * Returns a condition: whether the client of an attempt is an application that exists and has been active since the attempt began.
@@ -45,7 +47,7 @@ export const endedBySibling = (attempt: string, seconds: string) => `exists (
  */
 export const applicationActive = (attempt: string) => `exists (select from applications p
       where p.client_id = ${attempt}.client_id and p.is_active
-        and p.active_since <= ${attempt}.expires_at - interval '${ATTEMPT_SECONDS} seconds')`;
+        and p.active_since <= ${attempt}.expires_at - ${LIFE})`;
 
 /**
  * Returns a condition: whether the client of an attempt is a built-in one, or an application that has been active since the

@@ -1,15 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ENTERED, type Entered, type EnteredMethod, mapEntered } from '../../contract/entered.ts';
-import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
+import { MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { OwnAttempt } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
-import type { AttemptStatus, Destination } from '../../contract/signin.ts';
+import type { AttemptStatus, Conditions, Destination } from '../../contract/signin.ts';
 import { createAuthKey } from '../accounts/browser.ts';
 import { GUESSES, isGuessed } from '../accounts/guesses.ts';
 import type { Database } from '../db/database.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secrets.ts';
-import { endedBySibling, isKnown } from './attempt-conditions.ts';
+import { endedBySibling, isKnown, LIFE } from './attempt-conditions.ts';
 import { conditionsOf, type Destinations, type ParsedDestination } from './destination.ts';
 
 /**
@@ -140,17 +140,16 @@ function bytesToId(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** What the destination of an attempt contains that leads to the same place. */
-function sameAs(destination: Destination): object {
-  const { to, conditions } = destination;
-  if (to === 'application') return { to, interaction: destination.interaction };
-  return to === 'portal' ? { to } : { to, url: destination.url, conditions };
+/** What the destinations of two attempts have in common that lead to the same place. */
+type Place = { to: 'portal' } | { to: 'website'; url: string; conditions: Conditions } | { to: 'application'; interaction: string };
+
+function placeOf(destination: Destination): Place {
+  if (destination.to === 'application') return { to: 'application', interaction: destination.interaction };
+  return destination.to === 'portal' ? { to: 'portal' } : { to: 'website', url: destination.url, conditions: destination.conditions };
 }
 
 /** The hashed cookies of a browser; `device` is null when it has none. */
 type OwnBrowser = { attempt: Buffer; device: Buffer | null };
-
-const LIFE = `interval '${ATTEMPT_SECONDS} seconds'`;
 
 /**
  * Returns the status of an attempt, as SQL. A sign-in remembers the account on the device of the browser that completed it, in the
@@ -158,7 +157,7 @@ const LIFE = `interval '${ATTEMPT_SECONDS} seconds'`;
  * @param guesses the limit of wrong codes for a mailbox, as SQL
  */
 const statusOf = (guesses: string) => `case
-    when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then
+    when a.consumed_at is not null or ${endedBySibling('a')} then
       case when exists (
         select from remembered_keys k where k.device = $2 and k.email = a.email and k.rotated_at >= coalesce(a.consumed_at, a.expires_at - ${LIFE})
       ) then 'opened' else 'opened_elsewhere' end
@@ -195,8 +194,8 @@ export class OwnAttempts {
 
   /** Returns the status of a browser's newest attempt for an address, and for a destination if one is given; `expired` when there is none. */
   async status(browser: OwnBrowser, { email, ...parameters }: Parsed<'attempt'>): Promise<AttemptStatus> {
-    const wanted = this.#wantedBy(parameters);
-    if (wanted) return (await this.#newest(browser, wanted, email))?.status ?? 'expired';
+    const place = this.#placeIn(parameters);
+    if (place) return (await this.#newest(browser, place, email))?.status ?? 'expired';
     const { attempt, device } = browser;
     const values = [attempt, device, email, this.#guesses];
     const { rows } = await this.#core.query<{ status: AttemptStatus }>({ name: 'signin-status', text: NEWEST_STATUS, values });
@@ -205,17 +204,16 @@ export class OwnAttempts {
 
   /** Returns a browser's newest attempt for a destination, or null. @param email only for this address */
   newest(browser: OwnBrowser, destination: Destination, email?: string): Promise<OwnAttempt | null> {
-    return this.#newest(browser, sameAs(destination), email);
+    return this.#newest(browser, placeOf(destination), email);
   }
 
-  /** @param wanted what the destination contains */
-  async #newest({ attempt, device }: OwnBrowser, wanted: object, email?: string): Promise<OwnAttempt | null> {
-    const values = [attempt, device, wanted, this.#guesses, email ?? null];
+  async #newest({ attempt, device }: OwnBrowser, place: Place, email?: string): Promise<OwnAttempt | null> {
+    const values = [attempt, device, place, this.#guesses, email ?? null];
     const { rows } = await this.#core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_DESTINATION, values });
     return rows[0] ?? null;
   }
 
-  #wantedBy({ interaction, forward_url, ...asked }: ParsedDestination): object | null {
+  #placeIn({ interaction, forward_url, ...asked }: ParsedDestination): Place | null {
     if (interaction !== undefined) return { to: 'application', interaction };
     if (forward_url === undefined) return null;
     return forward_url === this.#portalHome ? { to: 'portal' } : { to: 'website', url: forward_url, conditions: conditionsOf(asked) };

@@ -11,7 +11,7 @@ import { wrongCodes } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from './attempts.ts';
 import { type Candidate, CodeTries, type EnteredBy } from './code-tries.ts';
-import type { AddressProven, AttemptOpener, SignedIn } from './opener.ts';
+import type { AttemptOpener, OpenedAttempt } from './opener.ts';
 
 type Parts = {
   core: Database['core'];
@@ -38,10 +38,7 @@ export class SignInCodes {
    * @returns for a PKCE attempt its authorization code, which is exchanged with the verifier
    * @throws Fault bad_code, rate_limited
    */
-  async enter(
-    { email, code, state, attempt }: Parsed<'emailCode'>,
-    browser: Browser,
-  ): Promise<SignedIn | AddressProven | { code: string }> {
+  async enter({ email, code, state, attempt }: Parsed<'emailCode'>, browser: Browser): Promise<OpenedAttempt | { code: string }> {
     const { secrets, opener } = this.#parts;
     const id = attempt === undefined ? null : handleToId(attempt);
     // Only a PKCE attempt has a handle, which is valid together with its state.
@@ -49,11 +46,11 @@ export class SignInCodes {
     const by = id ? { id } : { browser: digest(browser.attempt) };
     const match = await this.#match(by, { email, code, state: state ?? null }, browser);
     if (match.kind === 'app') return { code: secrets.link('app', match.id) };
-    const signedIn = match.opened
+    const opened = match.opened
       ? await opener.openAgain(match, browser, email)
       : await opener.open(match, browser, { browser: match.browser, email: null, method: code.method });
-    if (!signedIn) throw new Fault('bad_code', { field: 'code' });
-    return signedIn;
+    if (!opened) throw new Fault('bad_code', { field: 'code' });
+    return opened;
   }
 
   /** Returns the attempt whose code it is, once the limits have accepted the try; or one that was opened a moment ago. @throws Fault bad_code, rate_limited */
@@ -71,7 +68,7 @@ export class SignInCodes {
     const open = candidates.filter(({ opened }) => !opened);
     if (open.length === 0) throw new Fault('bad_code', { field: 'code' });
     const match = matchOf(open);
-    const { compared, retryAfter, triesLeft, total, crossesTotal } = await this.#tries.judge({
+    const { accepted, retryAfter, triesLeft, total, crossesTotal } = await this.#tries.judge({
       candidates: open,
       match: match?.id ?? null,
       mailbox: mailboxOf(entered.email),
@@ -79,19 +76,19 @@ export class SignInCodes {
       device: digest(device),
     });
     if (retryAfter !== null) throw new Fault('rate_limited', { message: 'Too many wrong codes. Use the link in the email.', retryAfter });
-    if (match && compared.includes(match.id)) return match;
+    if (match && accepted.includes(match.id)) return match;
     // The instance whose code crosses the limit logs it.
     if (crossesTotal)
       log.error(
         { request: requestId, wrongCodes: total },
         'sign-in: someone may be guessing codes; networks with wrong codes must use the link until the hour ends',
       );
-    if (compared.length > 0) {
+    if (accepted.length > 0) {
       wrongCodes.count();
       await this.#recordWrong(open, entered.email);
     }
     // The first of two clicks may have opened it meanwhile. This is looked up for every code, so that the time tells nothing about it.
-    const opened = compared.length > 0 ? [] : (await this.#tries.candidates(by, entered, digest(device))).filter((each) => each.opened);
+    const opened = accepted.length > 0 ? [] : (await this.#tries.candidates(by, entered, digest(device))).filter((each) => each.opened);
     const again = matchOf(opened);
     if (again) return again;
     throw new Fault('bad_code', { field: 'code', triesLeft });

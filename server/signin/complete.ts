@@ -88,6 +88,9 @@ export function knowDevice(proof: string, { device, label, selector }: Expressio
   return rememberAccounts(proof, { device, label, selector, verifier: "''::bytea" }, 'nothing');
 }
 
+/** A person who has signed in: the key of the account that the browser remembers, and where it goes on. */
+export type SignedIn = { email: string; authKey: string; redirectUrl: string };
+
 /** The secrets that a sign-in issues in a browser, and how they are stored. */
 export type Issued = {
   token: string;

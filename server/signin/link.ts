@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { ATTEMPT_SECONDS, MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
+import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
 import type { SignInBoot } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
@@ -13,16 +13,16 @@ import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest } from '../secrets.ts';
-import { clientActive, endedBySibling, lifeOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
+import { clientActive, endedBySibling, LIFE, lifeOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
 import { type AttemptKind, type AttemptSecrets, hasCode } from './attempts.ts';
 import { knowDevice } from './complete.ts';
 import { isRedirectOf, pageUrl, pageUrlOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './destination.ts';
-import type { AddressProven, AttemptOpener, SignedIn } from './opener.ts';
+import type { AttemptOpener, OpenedAttempt } from './opener.ts';
 
 const COUNT_ADDRESS_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1
 where id = $1 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}
-returning email, case when ${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)} then domain end as domain`;
+returning email, case when ${sameRegistration('a.domain', `a.expires_at - ${LIFE}`)} then domain end as domain`;
 
 const COUNT_BROWSER_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1
@@ -50,14 +50,14 @@ export class SignInLinks {
    * Opens a link in the browser that requested it. Returns null, and consumes nothing, for any other browser or a link that ended; where
    * this browser has opened the link, what AttemptOpener.openAgain returns.
    */
-  async open(link: string, browser: Browser): Promise<SignedIn | AddressProven | null> {
+  async open(link: string, browser: Browser): Promise<OpenedAttempt | null> {
     const attempt = this.#parts.secrets.readLink(link);
     if (!attempt) return null;
     return this.#parts.opener.open(attempt, browser, { browser: digest(browser.attempt), email: null, method: 'link' });
   }
 
   /** Opens a link in any browser, after its address was given. @throws Fault bad_link */
-  async confirm({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<SignedIn | AddressProven> {
+  async confirm({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<OpenedAttempt> {
     const attempt = this.#parts.secrets.readLink(t);
     // A sign-in to a client of OpenID Connect continues only in the browser in which its authorization request waits.
     if (!attempt || attempt.kind === 'app' || attempt.kind === 'oidc') throw new Fault('bad_link');
@@ -65,10 +65,10 @@ export class SignInLinks {
     const { core, opener, events } = this.#parts;
     const counted = await core.query<Tried>({ name: 'signin-address-try', text: COUNT_ADDRESS_TRY, values: [attempt.id] });
     const [tried] = counted.rows;
-    const signedIn = await (tried
+    const opened = await (tried
       ? opener.open(attempt, browser, { browser: null, email, method: 'link' })
       : opener.openAgain(attempt, browser, email));
-    if (signedIn) return signedIn;
+    if (opened) return opened;
     if (tried?.domain && tried.email !== email) await events.record({ domain: tried.domain, kind: 'wrong_address', email: tried.email });
     throw new Fault('bad_link');
   }
@@ -127,7 +127,7 @@ type LinkState = {
   status: 'open' | 'used' | 'expired' | 'gone';
 };
 
-const IS_GONE = `(a.domain is not null and (${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)}) is not true
+const IS_GONE = `(a.domain is not null and (${sameRegistration('a.domain', `a.expires_at - ${LIFE}`)}) is not true
     or a.kind = 'app' and not ${clientActive('a')})`;
 
 const LINK_STATE = `
@@ -137,7 +137,7 @@ select kind, email, browser, language, domain, client_id as "clientId", redirect
   consumed_at > now() - interval '${REPEAT_SECONDS} seconds' as recent,
   (select s.hash from sessions s where s.hash = a.session and s.expires_at > now()) as session,
   case
-    when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
+    when a.consumed_at is not null or ${endedBySibling('a')} then 'used'
     when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} or not ${stillAwaited('a')} then 'expired'
     when ${IS_GONE} then 'gone'
     else 'open' end as status
@@ -163,19 +163,14 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
   const attempt = parts.secrets.readLink(secret);
   const found = attempt && (await linkState(parts.core, attempt.id));
   if (!found) return INVALID;
+  const { kind, clientId, status } = found;
   if (opening === 'again') return describeSignedIn(found);
   if (opening === 'first') await recordVisit(parts, found);
-  if (found.kind === 'oidc') return describeInteractionLink(found);
-  if (found.clientId && isApplicationId(found.clientId)) return describeApplicationLink(parts, found);
-  const { language } = found;
-  const target = targetOf(found);
-  // A program is signed in, which has no cookies by which this browser could be told from another one.
-  if (found.clientId === CLI_CLIENT_ID && found.status === 'used' && found.recent) return describeSignedIn(found);
-  if (found.status !== 'open') return { language, target, link: { state: found.status, again: againAt(found) } };
-  if (found.kind !== 'app')
-    return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: hasCode(found.kind) } };
-  if (found.clientId !== CLI_CLIENT_ID || !found.redirectUri || !found.state) return INVALID;
-  return { language, target, link: { state: 'native', redirectUrl: withCode(found.redirectUri, secret, found.state, parts.publicUrl) } };
+  if (kind === 'oidc') return describeInteractionLink(found);
+  if (clientId === CLI_CLIENT_ID) return describeProgramLink(parts, found, secret);
+  if (clientId && isApplicationId(clientId)) return describeApplicationLink(parts, found);
+  // The link of the portal's script is opened by its own page (describePortalLink).
+  return kind === 'app' && status === 'open' ? INVALID : describeVisitorLink(found);
 }
 
 /**
@@ -191,15 +186,15 @@ export async function describePortalLink(
   const read = secrets.readLink(code);
   const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
   if (found?.clientId !== WEB_CLIENT_ID) return INVALID;
-  const { language, status, email, session, recent } = found;
-  const target = { kind: 'portal' } as const;
+  const { status, email, session, recent } = found;
   if (session && digest(cookies.get('sid') ?? '').equals(session)) return describeSignedIn(found);
   const attempt = cookies.get('attempt');
   const began = attempt !== undefined && digest(attempt).equals(found.browser);
   // The second click of two may have aborted the page that used the link, so that its session has not arrived.
-  const isOpen = status === 'open' || (status === 'used' && recent && session !== null && began);
-  if (!isOpen) return { language, target, link: { state: status, again: againAt(found) } };
-  return began ? null : { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
+  const canComplete = began && (status === 'open' || (status === 'used' && recent && session !== null));
+  return canComplete
+    ? null
+    : statePage(found, { kind: 'portal' }, againAt(found), { state: 'other_browser', maskedEmail: maskEmail(email) });
 }
 
 /** Adds the event for a link of a website or an application that did not sign in. */
@@ -214,6 +209,11 @@ async function recordVisit({ events }: PageParts, attempt: LinkState): Promise<v
 
 async function linkState(core: Database['core'], id: string): Promise<LinkState | null> {
   return (await core.query<LinkState>({ name: 'signin-link-state', text: LINK_STATE, values: [id] })).rows[0] ?? null;
+}
+
+/** What the page of an open link asks for, or that the link has ended, and where to begin again. */
+function statePage({ status, language }: LinkState, target: LinkPage['target'], again: string, open: LinkPage['link']): LinkPage {
+  return { language, target, link: status === 'open' ? open : { state: status, again } };
 }
 
 function targetOf({ destination, website }: LinkState): LinkPage['target'] {
@@ -242,21 +242,37 @@ function againAt({ destination, registered, language }: LinkState): string {
   return registered ? pageUrlOf(destination, language) : new URL(destination.url).origin;
 }
 
+/** The page of a visitor's link asks for the address. */
+function describeVisitorLink(found: LinkState): LinkPage {
+  const { kind, email } = found;
+  return statePage(found, targetOf(found), againAt(found), { state: 'open', maskedEmail: maskEmail(email), hasCode: hasCode(kind) });
+}
+
+/** The page of the link of `emailauth login` leads to the program, which waits on this computer. */
+function describeProgramLink({ publicUrl }: PageParts, found: LinkState, secret: string): LinkPage {
+  const { redirectUri, state, status, recent } = found;
+  // The program is signed in, which has no cookies by which this browser could be told from another one.
+  if (status === 'used' && recent) return describeSignedIn(found);
+  if (!redirectUri || !state) return INVALID;
+  return statePage(found, targetOf(found), againAt(found), {
+    state: 'native',
+    redirectUrl: withCode(redirectUri, secret, state, publicUrl),
+  });
+}
+
 /** The page of an application's link asks for the address, as long as its redirect URI may be used. It does not contain the code. */
 async function describeApplicationLink({ applications }: PageParts, found: LinkState): Promise<LinkPage> {
-  const { clientId, redirectUri, status, language } = found;
+  const { clientId, redirectUri, status, email } = found;
   const redirectUris = clientId && (await applications.redirectUrisOf(clientId));
   if (!redirectUris || !redirectUri || status === 'gone') return INVALID;
   if (!isRedirectOf({ id: clientId, redirectUris, kind: 'application' }, redirectUri)) return INVALID;
   const { hostname, origin } = new URL(redirectUri);
-  const target = siteTarget(hostname, null);
-  if (status !== 'open') return { language, target, link: { state: status, again: origin } };
-  return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: true } };
+  return statePage(found, siteTarget(hostname, null), origin, { state: 'open', maskedEmail: maskEmail(email), hasCode: true });
 }
 
 /** The page of a link that was opened in another browser than the one in which the authorization request waits, or that has ended. */
-function describeInteractionLink({ redirectUri, destination, status, language, email }: LinkState): LinkPage {
+function describeInteractionLink(found: LinkState): LinkPage {
+  const { redirectUri, destination, email } = found;
   const target = siteTarget(redirectHostOf(redirectUri ?? ''), null);
-  if (status !== 'open') return { language, target, link: { state: status, again: destination?.url ?? '/auth' } };
-  return { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
+  return statePage(found, target, destination?.url ?? '/auth', { state: 'other_browser', maskedEmail: maskEmail(email) });
 }

@@ -93,7 +93,7 @@ export class SignInMachine {
     // With the cookies of a browser, an address that is sent twice from the page is known to come from the same one.
     const browser = browserOf(browserRequest);
     const opened = hasCookies ? await links.open(textOf(t), browser) : null;
-    if (!opened || opened.authKey === null) {
+    if (!opened || opened.kind === 'signed_in_before') {
       NOT_OPENED.value += 1;
       return { page: await pages.ofLink(request, cookies, opened ? 'again' : 'first'), status: 200 };
     }

@@ -29,7 +29,7 @@ type CodeGrant = { id: string; clientId: string; redirectUri: string | null; cha
 type ConfirmedLink = { confirmed: boolean; clientId: string; redirectUri: string; state: string };
 
 const OPEN_ATTEMPT = `consumed_at is null and expires_at > now() and secret_tries < ${MAX_CODE_TRIES}
-    and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}`;
+    and not ${endedBySibling('a')}`;
 
 // RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired. $1…$8: what the
 // session is issued with (portal.ts).

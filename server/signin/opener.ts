@@ -1,4 +1,4 @@
-import { ATTEMPT_SECONDS, REPEAT_SECONDS } from '../../contract/limits.ts';
+import { REPEAT_SECONDS } from '../../contract/limits.ts';
 import { type EmailMethod, METHODS } from '../../contract/methods.ts';
 import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
 import type { Destination } from '../../contract/signin.ts';
@@ -7,19 +7,19 @@ import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { digest } from '../secrets.ts';
-import { endedBySibling, hasIdOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
+import { endedBySibling, hasIdOf, LIFE, sameRegistration, stillAwaited } from './attempt-conditions.ts';
 import type { AttemptKind, AttemptSecrets, IssuedSecrets } from './attempts.ts';
-import { completeSignIns, issueIn } from './complete.ts';
+import { completeSignIns, issueIn, type SignedIn } from './complete.ts';
 import { needsPasskey, withToken } from './destination.ts';
 
-/**
- * A visitor who signed in: what the page may remember, and where it goes. `authKey`: null where the browser has it already; after the
- * link or code of an attempt, `redirectUrl` then leads to the page "You are signed in".
- */
-export type SignedIn = { email: string; authKey: string | null; redirectUrl: string };
+/** A person who proved the address to a website or an application that accepts only a passkey. */
+export type AddressProven = { kind: 'passkey_needed'; email: string; authKey: string; destination: Destination; language: string };
 
-/** A visitor who proved the address to a website or an application that accepts only a passkey. */
-export type AddressProven = { email: string; authKey: string; redirectUrl: null; destination: Destination; language: string };
+/** What the link or code of an attempt led to. `signed_in_before`: its token was used, and `redirectUrl` is the page "You are signed in". */
+export type OpenedAttempt =
+  | ({ kind: 'signed_in' } & SignedIn)
+  | AddressProven
+  | { kind: 'signed_in_before'; email: string; redirectUrl: string };
 
 /** An address that was just proven. `device`: the device cookie of the browser. */
 export type ProvenAddress = { email: string; device: string };
@@ -56,9 +56,8 @@ const BATCH_DELAY_MS = 4;
 /**
  * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
- * $1…$9: the columns of Opening, $10: life of an attempt in seconds, $11: the least and $12: the greatest id, so that only their
- * partitions are searched. The audit row contains how many whole seconds the visitor took: less than $10, since the attempt had not
- * expired. It is null for a link that is valid for days.
+ * $1…$9: the columns of Opening, $10: the least and $11: the greatest id, so that only their partitions are searched. The audit row contains
+ * how many whole seconds the visitor took: less than LIFE, since the attempt had not expired. It is null for a link that is valid for days.
  *
  * Where the website accepts only a passkey, no token is issued: the visitor has proven the address, and may add a passkey.
  */
@@ -70,14 +69,14 @@ with given as materialized (
 consumed as (
   update sign_in_attempts a set consumed_at = now()
   from given g
-  where a.id = any($1) and a.id between $11 and $12 and ${hasIdOf('a', 'g')} and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
+  where a.id = any($1) and a.id between $10 and $11 and ${hasIdOf('a', 'g')} and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
     and (a.browser = g.browser or a.email = g.email)
-    and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $10)')})
-    and not ${endedBySibling('a', '$10')}
+    and (a.domain is null or ${sameRegistration('a.domain', `a.expires_at - ${LIFE}`)})
+    and not ${endedBySibling('a')}
     and ${stillAwaited('a')}
   returning g.n, a.id, a.kind, a.email, coalesce(a.mailbox, a.email) as mailbox, a.domain, a.client_id, a.audience, a.destination, a.browser, a.expires_at, a.language, ${needsPasskey('a.destination')} as passkey_first,
     g.token, g.device, g.selector, g.verifier, g.label, g.method::"char" as method,
-    case when a.kind not in ('registration', 'invitation') then greatest(0, floor($10 - extract(epoch from a.expires_at - now())))::integer end as seconds
+    case when a.kind not in ('registration', 'invitation') then greatest(0, floor(extract(epoch from ${LIFE} - (a.expires_at - now()))))::integer end as seconds
 ),
 ${completeSignIns('consumed', {
   method: 'method',
@@ -131,7 +130,7 @@ export class AttemptOpener {
    * Opens an attempt for this browser: issues a token and remembers the account. Returns null when the attempt cannot be opened so;
    * where this browser has opened it, the result of `openAgain`.
    */
-  async open({ kind, id }: AttemptId, browser: Browser, by: OpenedBy): Promise<SignedIn | AddressProven | null> {
+  async open({ kind, id }: AttemptId, browser: Browser, by: OpenedBy): Promise<OpenedAttempt | null> {
     const issued = this.#parts.secrets.issue(kind, id);
     const { stored } = await issueIn(browser, issued);
     const opened = await this.#openBatched({ id, ...stored, ...by });
@@ -143,7 +142,7 @@ export class AttemptOpener {
    * Where the token was used, at any time, it leads to the page "You are signed in" instead. Nothing is issued or changed.
    * @param email of the attempt; null: any
    */
-  async openAgain({ kind, id }: AttemptId, browser: Browser, email: string | null): Promise<SignedIn | AddressProven | null> {
+  async openAgain({ kind, id }: AttemptId, browser: Browser, email: string | null): Promise<OpenedAttempt | null> {
     const { core, secrets, publicUrl } = this.#parts;
     const issued = secrets.issued(kind, id);
     const selectors = issued.map(({ authKey }) => authKey.selector);
@@ -151,7 +150,8 @@ export class AttemptOpener {
     const { rows } = await core.query<OpenedHere>({ name: 'signin-opened-here', text: OPENED_HERE, values });
     const [opened] = rows;
     if (!opened) return null;
-    if (opened.used) return { email: opened.email, authKey: null, redirectUrl: `${publicUrl}/auth/link?t=${secrets.link(kind, id)}` };
+    if (opened.used)
+      return { kind: 'signed_in_before', email: opened.email, redirectUrl: `${publicUrl}/auth/link?t=${secrets.link(kind, id)}` };
     const same = issued.find(({ authKey }) => authKey.selector.equals(opened.selector));
     return same && opened.isRecent && opened.hasToken !== opened.passkeyFirst ? resultOf(opened, same) : null;
   }
@@ -168,24 +168,21 @@ export type ProofResponse = { redirectUrl: string; passkey?: PasskeyCreationOpti
 export async function respondToProof(
   passkeys: PasskeyOffers,
   cookies: Cookies,
-  proven: SignedIn | AddressProven,
+  opened: OpenedAttempt,
   { device }: Browser,
   { offers = true } = {},
 ): Promise<ProofResponse> {
-  const { email, authKey, redirectUrl } = proven;
-  // Setting a key that the browser has would end its successors.
-  if (authKey !== null) rememberAccount(cookies, email, authKey);
-  if (redirectUrl === null) return { addPasskey: await passkeys.require(cookies, proven, device) };
-  const passkey = offers && authKey !== null ? await passkeys.offer(cookies, { email, device }) : null;
-  return { redirectUrl, ...(passkey && { passkey }) };
+  const { kind, email } = opened;
+  if (kind === 'signed_in_before') return { redirectUrl: opened.redirectUrl };
+  rememberAccount(cookies, email, opened.authKey);
+  if (kind === 'passkey_needed') return { addPasskey: await passkeys.require(cookies, opened, device) };
+  const passkey = offers ? await passkeys.offer(cookies, { email, device }) : null;
+  return { redirectUrl: opened.redirectUrl, ...(passkey && { passkey }) };
 }
 
-function resultOf(
-  { email, language, destination, passkeyFirst }: Opened,
-  { token, authKey: { key } }: IssuedSecrets,
-): SignedIn | AddressProven {
-  if (passkeyFirst) return { email, authKey: key, redirectUrl: null, destination, language };
-  return { email, authKey: key, redirectUrl: withToken(destination.url, token) };
+function resultOf({ email, language, destination, passkeyFirst }: Opened, { token, authKey: { key } }: IssuedSecrets): OpenedAttempt {
+  if (passkeyFirst) return { kind: 'passkey_needed', email, authKey: key, destination, language };
+  return { kind: 'signed_in', email, authKey: key, redirectUrl: withToken(destination.url, token) };
 }
 
 // Statements of several processes lock their rows in one order, so that they never deadlock. OPEN also needs this order.
@@ -205,7 +202,6 @@ async function openAll(core: Database['core'], openings: Opening[]): Promise<(Op
       openings.map(({ verifier }) => verifier),
       openings.map(({ label }) => label),
       openings.map(({ method }) => METHODS[method].code),
-      ATTEMPT_SECONDS,
       openings[0].id,
       openings[openings.length - 1].id,
     ],

@@ -8,9 +8,8 @@ import { raiseGenerations } from '../permissions/generations.ts';
 import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
-import { completeSignIns } from './complete.ts';
+import { completeSignIns, type SignedIn } from './complete.ts';
 import { columnsOf, type Destinations, requireNoPasskey, withToken } from './destination.ts';
-import type { SignedIn } from './opener.ts';
 
 const IS_ALIVE = isRememberedKeyAlive('remembered_keys');
 
@@ -71,6 +70,9 @@ with ended as (
 )
 ${raiseGenerations('ended')}`;
 
+/** A person who has signed in without an email. `authKey`: null where the browser keeps the key that it has, or has none. */
+export type SignedInQuickly = Omit<SignedIn, 'authKey'> & { authKey: string | null };
+
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };
 
@@ -86,10 +88,10 @@ export class QuickLogins {
 
   /**
    * Signs in with the key of a remembered account. A key that was replaced more than a minute ago is refused and ends its successors.
-   * @returns `authKey` is null when another tab just got the next key
+   * @returns `authKey` is null where another tab just got the next key, which setting this one would end
    * @throws Fault bad_key, sign_in_too_old, passkey_required, bad_forward_url, interaction_ended
    */
-  async login({ email, key, ...parameters }: Parsed<'validateKey'>, browser: Browser): Promise<SignedIn> {
+  async login({ email, key, ...parameters }: Parsed<'validateKey'>, browser: Browser): Promise<SignedInQuickly> {
     const destination = await this.#destinations.of(parameters);
     requireNoPasskey(destination);
     const { maxAge } = destination.conditions;

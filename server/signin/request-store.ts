@@ -40,7 +40,9 @@ export type NewAttempt = {
   mailData: Record<string, string>;
 };
 
-export type Limit = 'address' | 'pair' | 'mailbox';
+/** The limit of emails that refused a request: of the network, of the network and the mailbox together, or of the mailbox. */
+export type Limit = 'network' | 'pair' | 'mailbox';
+
 export type RequestResult =
   /** `added`: what the pending email contains besides its own data. */
   | { status: 'sent'; added: Record<string, string> | null }

@@ -20,14 +20,11 @@ import { columnsOf, type Destinations, NO_CONDITIONS, type ParsedDestination, re
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 
 const LIMIT_MESSAGES: Record<Limit, string> = {
-  address:
+  network:
     'There are many sign-ins from your network, so no email was sent. Sign in with a passkey or a remembered account, or wait a little.',
   pair: 'Too many sign-in emails to this address. Please use the newest one, or wait a little.',
   mailbox: 'Too many sign-in emails were sent to this mailbox. Please wait a little.',
 };
-
-/** The reasons of events for requests that sent no email. */
-const EVENT_REASONS: Record<Limit, string> = { address: 'network', pair: 'pair', mailbox: 'mailbox' };
 
 type Parts = {
   destinations: Destinations;
@@ -104,7 +101,7 @@ export class SignInRequests {
     emailRequests.count(result.status);
     if (result.status === 'not_registered') throw notRegistered(attempt.domain ?? '');
     if (result.status !== 'sent' && subject) {
-      const reason = result.status === 'limited' ? EVENT_REASONS[result.limit] : 'probation';
+      const reason = result.status === 'limited' ? result.limit : 'probation';
       await events.record({ domain: subject, kind: 'request_refused', reason, email: attempt.email });
     }
     if (result.status === 'limited') throw limited(result.limit, result.retryAfter);
@@ -172,7 +169,7 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
 
 function limited(limit: Limit, retryAfter: number): Fault {
   const message = LIMIT_MESSAGES[limit];
-  if (limit === 'address') return new Fault('rate_limited', { message, retryAfter });
+  if (limit === 'network') return new Fault('rate_limited', { message, retryAfter });
   const hint =
     'Open any sign-in email you received in the last hour in this browser, and confirm your address; then request a new email. Or wait for the time given in Retry-After.';
   return new Fault('rate_limited', { message, retryAfter, field: 'email', hint });

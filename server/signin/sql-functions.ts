@@ -91,7 +91,7 @@ begin
     ${count("'address ' || networks[i]", windowOf(NETWORK))}
     first_of_network[i] := hits = 1;
     if hits > per_network then
-      statuses[i] := 'address';
+      statuses[i] := 'network';
       window_ends[i] := window_end;
     end if;
   end loop;
@@ -105,7 +105,7 @@ begin
       ${count("'spare ' || blocks[i]", 'ends')}
       continue when hits <= per_block;
     end if;
-    statuses[i] := 'address';
+    statuses[i] := 'network';
     window_ends[i] := ends;
   end loop;
 

@@ -52,10 +52,10 @@ audit as (
 select n::integer, email, host, method, at from used`;
 
 /**
- * Returns why a token was not used up, with the parameters of USE and after it: a concurrent call that used it has committed by
- * then. Within 60 s the same Idempotency-Key gets the first result again.
+ * Returns the result for a token that USE did not use up, with the same parameters and after it: a concurrent call that used the token has
+ * committed by then. Within 60 s the same Idempotency-Key gets the first result again; any other call, the reason of its refusal.
  */
-const REFUSAL = `
+const RESULT = `
 select t.audience as host, t.domain, t.method, ${AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
   case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.audience = coalesce(g.host, t.audience)
     then t.email end as email,
@@ -87,12 +87,12 @@ type Parts = {
 export class TokenVerifier {
   readonly #parts: Parts;
   readonly #use: (verification: Verification) => Promise<Result | null>;
-  readonly #refusal: (verification: Verification) => Promise<Result>;
+  readonly #resultOfUnused: (verification: Verification) => Promise<Result>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#use = batched('signin-use', (verifications) => useAll(parts.core, verifications), { order: byHash });
-    this.#refusal = batched('signin-refusal', (verifications) => refusalsOf(parts.core, verifications));
+    this.#resultOfUnused = batched('signin-token-result', (verifications) => resultsOfUnused(parts.core, verifications));
   }
 
   /**
@@ -132,7 +132,7 @@ export class TokenVerifier {
       host: domain === undefined ? null : audienceOfCaller(domain),
       idempotencyKey: idempotencyKey === undefined ? null : digest(idempotencyKey),
     };
-    return (await this.#use(verification)) ?? this.#refusal(verification);
+    return (await this.#use(verification)) ?? this.#resultOfUnused(verification);
   }
 
   /**
@@ -184,7 +184,7 @@ async function useAll(core: Database['core'], verifications: Verification[]): Pr
   return used;
 }
 
-async function refusalsOf(core: Database['core'], verifications: Verification[]): Promise<Result[]> {
+async function resultsOfUnused(core: Database['core'], verifications: Verification[]): Promise<Result[]> {
   type Row = {
     email: string | null;
     host: string;
@@ -194,7 +194,7 @@ async function refusalsOf(core: Database['core'], verifications: Verification[])
     visitor: string | null;
     reason: Refused['reason'];
   };
-  const { rows } = await core.query<Row>({ name: 'signin-refusal', text: REFUSAL, values: columnsOf(verifications) });
+  const { rows } = await core.query<Row>({ name: 'signin-token-result', text: RESULT, values: columnsOf(verifications) });
   return rows.map(({ email, host, method, at, domain, visitor, reason }) =>
     email === null
       ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
