@@ -146,10 +146,12 @@ export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
   // Only this browser knows whether it began the sign-in.
   const [callback, setCallback] = useState<Callback | null>(null);
   useEffect(() => setCallback(readCallback(search)), [search]);
-  const isUnknown = link?.state === 'invalid';
-  const canComplete = callback !== null && typeof callback !== 'string';
-  if (link && !isUnknown && !(canComplete && link.state === 'other_browser')) return <LinkPage target={target} link={link} />;
-  if (canComplete || (callback === null && !isUnknown)) return <Completing callback={callback} onStartAgain={onStartAgain} />;
+  const began = typeof callback === 'object' ? callback : null;
+  const hasEnded = link && link.state !== 'invalid' && link.state !== 'other_browser';
+  if (began && !hasEnded) return <Completing callback={began} onStartAgain={onStartAgain} />;
+  if (link && link.state !== 'invalid') return <LinkPage target={target} link={link} />;
+  // The service knows the browser, whose script has yet to read its storage.
+  if (callback === null && !link) return <Completing callback={null} onStartAgain={onStartAgain} />;
   const missing = callback !== 'wrong_state';
   return (
     <Card>
