@@ -32,10 +32,10 @@ type Try = {
 };
 
 /**
- * What a try amounts to. `accepted`: the attempts for which it counts. `retryAfter`: seconds, where a limit refuses it. `triesLeft`: how many
+ * What a try amounts to. `tried`: the attempts with whose codes it counts as compared. `retryAfter`: seconds, where a limit refuses it. `triesLeft`: how many
  * more codes one of the attempts accepts. `total`: wrong codes in this hour with this one; null when it was not counted there.
  */
-type Judged = { accepted: string[]; retryAfter: number | null; triesLeft: number; total: number | null };
+type Judged = { tried: string[]; retryAfter: number | null; triesLeft: number; total: number | null };
 
 const { wrong_codes: OF_NETWORK, wrong_codes_total: IN_TOTAL } = RATE_LIMITS;
 const TOTAL_KEY = 'wrong codes';
@@ -126,7 +126,7 @@ tried as (
   where a.id = any($1) and a.id between $2 and $3 and ${hasIdOf('a', 'permitted')}
   returning a.id, a.code_tries
 )
-select coalesce((select array_agg(id::text) from tried), '{}') as accepted,
+select coalesce((select array_agg(id::text) from tried), '{}') as tried,
   (select greatest(1, ceil(extract(epoch from resets_at - now())))::integer
     from (select resets_at from of_network where room <= 0 union all select resets_at from over_total) refused limit 1) as "retryAfter",
   coalesce((
@@ -175,7 +175,7 @@ export class CodeTries {
       values: [ids, ids[0], ids[ids.length - 1], match, key, limits.network, mailbox, limits.mailbox, known, limits.total, limits.spare],
     });
     const [judged] = rows;
-    const { total, accepted } = judged;
-    return { ...judged, crossesTotal: total !== null && total >= limits.total && total - accepted.length < limits.total };
+    const { total, tried } = judged;
+    return { ...judged, crossesTotal: total !== null && total >= limits.total && total - tried.length < limits.total };
   }
 }

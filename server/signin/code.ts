@@ -11,7 +11,7 @@ import { wrongCodes } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { type AttemptSecrets, handleToId } from './attempts.ts';
 import { type Candidate, CodeTries, type EnteredBy } from './code-tries.ts';
-import type { AttemptOpener, OpenedAttempt } from './opener.ts';
+import type { AttemptOpener, OpeningResult } from './opener.ts';
 
 type Parts = {
   core: Database['core'];
@@ -38,7 +38,7 @@ export class SignInCodes {
    * @returns for a PKCE attempt its authorization code, which is exchanged with the verifier
    * @throws Fault bad_code, rate_limited
    */
-  async enter({ email, code, state, attempt }: Parsed<'emailCode'>, browser: Browser): Promise<OpenedAttempt | { code: string }> {
+  async enter({ email, code, state, attempt }: Parsed<'emailCode'>, browser: Browser): Promise<OpeningResult | { code: string }> {
     const { secrets, opener } = this.#parts;
     const id = attempt === undefined ? null : handleToId(attempt);
     // Only a PKCE attempt has a handle, which is valid together with its state.
@@ -68,7 +68,7 @@ export class SignInCodes {
     const open = candidates.filter(({ opened }) => !opened);
     if (open.length === 0) throw new Fault('bad_code', { field: 'code' });
     const match = matchOf(open);
-    const { accepted, retryAfter, triesLeft, total, crossesTotal } = await this.#tries.judge({
+    const { tried, retryAfter, triesLeft, total, crossesTotal } = await this.#tries.judge({
       candidates: open,
       match: match?.id ?? null,
       mailbox: mailboxOf(entered.email),
@@ -76,19 +76,19 @@ export class SignInCodes {
       device: digest(device),
     });
     if (retryAfter !== null) throw new Fault('rate_limited', { message: 'Too many wrong codes. Use the link in the email.', retryAfter });
-    if (match && accepted.includes(match.id)) return match;
+    if (match && tried.includes(match.id)) return match;
     // The instance whose code crosses the limit logs it.
     if (crossesTotal)
       log.error(
         { request: requestId, wrongCodes: total },
         'sign-in: someone may be guessing codes; networks with wrong codes must use the link until the hour ends',
       );
-    if (accepted.length > 0) {
+    if (tried.length > 0) {
       wrongCodes.count();
       await this.#recordWrong(open, entered.email);
     }
     // The first of two clicks may have opened it meanwhile. This is looked up for every code, so that the time tells nothing about it.
-    const opened = accepted.length > 0 ? [] : (await this.#tries.candidates(by, entered, digest(device))).filter((each) => each.opened);
+    const opened = tried.length > 0 ? [] : (await this.#tries.candidates(by, entered, digest(device))).filter((each) => each.opened);
     const again = matchOf(opened);
     if (again) return again;
     throw new Fault('bad_code', { field: 'code', triesLeft });

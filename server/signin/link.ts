@@ -17,7 +17,7 @@ import { clientActive, endedBySibling, LIFE, lifeOf, sameRegistration, stillAwai
 import { type AttemptKind, type AttemptSecrets, hasCode } from './attempts.ts';
 import { knowDevice } from './complete.ts';
 import { isRedirectOf, pageUrl, pageUrlOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './destination.ts';
-import type { AttemptOpener, OpenedAttempt } from './opener.ts';
+import type { AttemptOpener, OpeningResult } from './opener.ts';
 
 const COUNT_ADDRESS_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1
@@ -50,14 +50,14 @@ export class SignInLinks {
    * Opens a link in the browser that requested it. Returns null, and consumes nothing, for any other browser or a link that ended; where
    * this browser has opened the link, what AttemptOpener.openAgain returns.
    */
-  async open(link: string, browser: Browser): Promise<OpenedAttempt | null> {
+  async open(link: string, browser: Browser): Promise<OpeningResult | null> {
     const attempt = this.#parts.secrets.readLink(link);
     if (!attempt) return null;
     return this.#parts.opener.open(attempt, browser, { browser: digest(browser.attempt), email: null, method: 'link' });
   }
 
   /** Opens a link in any browser, after its address was given. @throws Fault bad_link */
-  async confirm({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<OpenedAttempt> {
+  async confirm({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<OpeningResult> {
     const attempt = this.#parts.secrets.readLink(t);
     // A sign-in to a client of OpenID Connect continues only in the browser in which its authorization request waits.
     if (!attempt || attempt.kind === 'app' || attempt.kind === 'oidc') throw new Fault('bad_link');
@@ -192,9 +192,8 @@ export async function describePortalLink(
   const began = attempt !== undefined && digest(attempt).equals(found.browser);
   // The second click of two may have aborted the page that used the link, so that its session has not arrived.
   const canComplete = began && (status === 'open' || (status === 'used' && recent && session !== null));
-  return canComplete
-    ? null
-    : statePage(found, { kind: 'portal' }, againAt(found), { state: 'other_browser', maskedEmail: maskEmail(email) });
+  if (canComplete) return null;
+  return pageOf(found, { kind: 'portal' }, againAt(found), { state: 'other_browser', maskedEmail: maskEmail(email) });
 }
 
 /** Adds the event for a link of a website or an application that did not sign in. */
@@ -211,8 +210,8 @@ async function linkState(core: Database['core'], id: string): Promise<LinkState 
   return (await core.query<LinkState>({ name: 'signin-link-state', text: LINK_STATE, values: [id] })).rows[0] ?? null;
 }
 
-/** What the page of an open link asks for, or that the link has ended, and where to begin again. */
-function statePage({ status, language }: LinkState, target: LinkPage['target'], again: string, open: LinkPage['link']): LinkPage {
+/** Returns the page of a link: with `open` while it is open, else with its state and where to begin again. */
+function pageOf({ status, language }: LinkState, target: LinkPage['target'], again: string, open: LinkPage['link']): LinkPage {
   return { language, target, link: status === 'open' ? open : { state: status, again } };
 }
 
@@ -242,10 +241,10 @@ function againAt({ destination, registered, language }: LinkState): string {
   return registered ? pageUrlOf(destination, language) : new URL(destination.url).origin;
 }
 
-/** The page of a visitor's link asks for the address. */
+/** The page of a link to a website or to the portal asks for the address. */
 function describeVisitorLink(found: LinkState): LinkPage {
   const { kind, email } = found;
-  return statePage(found, targetOf(found), againAt(found), { state: 'open', maskedEmail: maskEmail(email), hasCode: hasCode(kind) });
+  return pageOf(found, targetOf(found), againAt(found), { state: 'open', maskedEmail: maskEmail(email), hasCode: hasCode(kind) });
 }
 
 /** The page of the link of `emailauth login` leads to the program, which waits on this computer. */
@@ -254,7 +253,7 @@ function describeProgramLink({ publicUrl }: PageParts, found: LinkState, secret:
   // The program is signed in, which has no cookies by which this browser could be told from another one.
   if (status === 'used' && recent) return describeSignedIn(found);
   if (!redirectUri || !state) return INVALID;
-  return statePage(found, targetOf(found), againAt(found), {
+  return pageOf(found, targetOf(found), againAt(found), {
     state: 'native',
     redirectUrl: withCode(redirectUri, secret, state, publicUrl),
   });
@@ -267,12 +266,12 @@ async function describeApplicationLink({ applications }: PageParts, found: LinkS
   if (!redirectUris || !redirectUri || status === 'gone') return INVALID;
   if (!isRedirectOf({ id: clientId, redirectUris, kind: 'application' }, redirectUri)) return INVALID;
   const { hostname, origin } = new URL(redirectUri);
-  return statePage(found, siteTarget(hostname, null), origin, { state: 'open', maskedEmail: maskEmail(email), hasCode: true });
+  return pageOf(found, siteTarget(hostname, null), origin, { state: 'open', maskedEmail: maskEmail(email), hasCode: true });
 }
 
 /** The page of a link that was opened in another browser than the one in which the authorization request waits, or that has ended. */
 function describeInteractionLink(found: LinkState): LinkPage {
   const { redirectUri, destination, email } = found;
   const target = siteTarget(redirectHostOf(redirectUri ?? ''), null);
-  return statePage(found, target, destination?.url ?? '/auth', { state: 'other_browser', maskedEmail: maskEmail(email) });
+  return pageOf(found, target, destination?.url ?? '/auth', { state: 'other_browser', maskedEmail: maskEmail(email) });
 }

@@ -15,8 +15,11 @@ import { needsPasskey, withToken } from './destination.ts';
 /** A person who proved the address to a website or an application that accepts only a passkey. */
 export type AddressProven = { kind: 'passkey_needed'; email: string; authKey: string; destination: Destination; language: string };
 
-/** What the link or code of an attempt led to. `signed_in_before`: its token was used, and `redirectUrl` is the page "You are signed in". */
-export type OpenedAttempt =
+/**
+ * What opening an attempt by its link or code leads to. `signed_in_before`: this browser has opened it, and its token was used; `redirectUrl`
+ * is the page "You are signed in".
+ */
+export type OpeningResult =
   | ({ kind: 'signed_in' } & SignedIn)
   | AddressProven
   | { kind: 'signed_in_before'; email: string; redirectUrl: string };
@@ -130,7 +133,7 @@ export class AttemptOpener {
    * Opens an attempt for this browser: issues a token and remembers the account. Returns null when the attempt cannot be opened so;
    * where this browser has opened it, the result of `openAgain`.
    */
-  async open({ kind, id }: AttemptId, browser: Browser, by: OpenedBy): Promise<OpenedAttempt | null> {
+  async open({ kind, id }: AttemptId, browser: Browser, by: OpenedBy): Promise<OpeningResult | null> {
     const issued = this.#parts.secrets.issue(kind, id);
     const { stored } = await issueIn(browser, issued);
     const opened = await this.#openBatched({ id, ...stored, ...by });
@@ -142,7 +145,7 @@ export class AttemptOpener {
    * Where the token was used, at any time, it leads to the page "You are signed in" instead. Nothing is issued or changed.
    * @param email of the attempt; null: any
    */
-  async openAgain({ kind, id }: AttemptId, browser: Browser, email: string | null): Promise<OpenedAttempt | null> {
+  async openAgain({ kind, id }: AttemptId, browser: Browser, email: string | null): Promise<OpeningResult | null> {
     const { core, secrets, publicUrl } = this.#parts;
     const issued = secrets.issued(kind, id);
     const selectors = issued.map(({ authKey }) => authKey.selector);
@@ -168,7 +171,7 @@ export type ProofResponse = { redirectUrl: string; passkey?: PasskeyCreationOpti
 export async function respondToProof(
   passkeys: PasskeyOffers,
   cookies: Cookies,
-  opened: OpenedAttempt,
+  opened: OpeningResult,
   { device }: Browser,
   { offers = true } = {},
 ): Promise<ProofResponse> {
@@ -180,7 +183,7 @@ export async function respondToProof(
   return { redirectUrl: opened.redirectUrl, ...(passkey && { passkey }) };
 }
 
-function resultOf({ email, language, destination, passkeyFirst }: Opened, { token, authKey: { key } }: IssuedSecrets): OpenedAttempt {
+function resultOf({ email, language, destination, passkeyFirst }: Opened, { token, authKey: { key } }: IssuedSecrets): OpeningResult {
   if (passkeyFirst) return { kind: 'passkey_needed', email, authKey: key, destination, language };
   return { kind: 'signed_in', email, authKey: key, redirectUrl: withToken(destination.url, token) };
 }

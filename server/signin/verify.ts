@@ -87,12 +87,12 @@ type Parts = {
 export class TokenVerifier {
   readonly #parts: Parts;
   readonly #use: (verification: Verification) => Promise<Result | null>;
-  readonly #resultOfUnused: (verification: Verification) => Promise<Result>;
+  readonly #resultOf: (verification: Verification) => Promise<Result>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#use = batched('signin-use', (verifications) => useAll(parts.core, verifications), { order: byHash });
-    this.#resultOfUnused = batched('signin-token-result', (verifications) => resultsOfUnused(parts.core, verifications));
+    this.#resultOf = batched('signin-token-result', (verifications) => resultsOf(parts.core, verifications));
   }
 
   /**
@@ -132,7 +132,7 @@ export class TokenVerifier {
       host: domain === undefined ? null : audienceOfCaller(domain),
       idempotencyKey: idempotencyKey === undefined ? null : digest(idempotencyKey),
     };
-    return (await this.#use(verification)) ?? this.#resultOfUnused(verification);
+    return (await this.#use(verification)) ?? this.#resultOf(verification);
   }
 
   /**
@@ -184,7 +184,7 @@ async function useAll(core: Database['core'], verifications: Verification[]): Pr
   return used;
 }
 
-async function resultsOfUnused(core: Database['core'], verifications: Verification[]): Promise<Result[]> {
+async function resultsOf(core: Database['core'], verifications: Verification[]): Promise<Result[]> {
   type Row = {
     email: string | null;
     host: string;

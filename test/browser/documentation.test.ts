@@ -15,11 +15,13 @@ async function open(path: string, width = 1280): Promise<Page> {
 }
 
 const at = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).hash;
-
-/** Follows a link or presses a button within a text by the keyboard. A part gets its height when it comes into view, which can move what a click points at. */
-const activate = (element: Locator) => element.press('Enter');
-
 const pagesNav = (page: Page) => page.getByRole('navigation', { name: 'Documentation' });
+
+/**
+ * Follows a link, or presses a button, within a text by the keyboard: a part of the text gets its height when it comes into view, and can
+ * move the element away between the two halves of a click.
+ */
+const activate = (element: Locator) => element.press('Enter');
 
 test('links the guide, the pages and their sections', async () => {
   const page = await open('/webservices/email-auth');

@@ -117,7 +117,7 @@ export const mutations: Mutation[] = [
     ],
   ]),
   ...rowsOf('server/signin/code.ts', [
-    ['if (match && accepted.includes(match.id)) return match;', 'if (match) return match;', 'test/api/guessed-mailbox.test.ts'],
+    ['if (match && tried.includes(match.id)) return match;', 'if (match) return match;', 'test/api/guessed-mailbox.test.ts'],
     [
       "(id === null || state === undefined)) throw new Fault('bad_code')",
       "id === null) throw new Fault('bad_code')",

@@ -85,7 +85,7 @@ test.each<[string, Row]>([
   expect(await (await attempt(of)).open()).toMatchObject({ email });
 });
 
-test('a code is accepted with open attempts that have tries left', async () => {
+test('a code is compared with open attempts that have tries left', async () => {
   const browser = freshBytes();
   const email = freshAddress();
   const open = await attempt({ browser, email });
@@ -97,12 +97,12 @@ test('a code is accepted with open attempts that have tries left', async () => {
   expect(candidates.map(({ id }) => id)).toEqual([open.id]);
 });
 
-test('a code is not accepted for an attempt that has expired since it was accepted', async () => {
+test('a code is not accepted for an attempt that has expired since it was compared', async () => {
   const { id, email, browser } = await attempt();
   const candidates = await tries.candidates({ browser }, { email, state: null }, freshBytes());
   await core.query('update sign_in_attempts set expires_at = now() where id = $1', [id]);
   const given = { candidates, match: id, mailbox: email, network: `network of ${id}`, device: freshBytes() };
-  expect((await tries.judge(given)).accepted).toEqual([]);
+  expect((await tries.judge(given)).tried).toEqual([]);
 });
 
 test('a link that makes its browser known leaves the account that the browser remembers as it is', async () => {

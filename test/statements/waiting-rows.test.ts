@@ -57,6 +57,6 @@ test.for(JOINS)('a code and a link are accepted once the row of their attempt is
       return (await query(url, sql)).length > 0;
     });
     await holder.query('commit');
-    expect(await accepted).toMatchObject(way === 'code' ? { accepted: [id] } : { email });
+    expect(await accepted).toMatchObject(way === 'code' ? { tried: [id] } : { email });
   }
 });

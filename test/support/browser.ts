@@ -58,7 +58,7 @@ async function describePages(context: BrowserContext): Promise<string> {
 
 /**
  * Opens separate cookies and storage in the browser that the test files of a worker share. Ends with the test that opens it, whose
- * errors then say what its pages show; what opens it outside of a test closes it.
+ * error then says what its pages show; what opens it outside of a test closes it.
  */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   if (shared && !(await shared).isConnected()) shared = null;

@@ -147,6 +147,7 @@ export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
   const [callback, setCallback] = useState<Callback | null>(null);
   useEffect(() => setCallback(readCallback(search)), [search]);
   const began = typeof callback === 'object' ? callback : null;
+  // The verifier completes a sign-in also where the service does not know the browser by its cookies.
   const hasEnded = link && link.state !== 'invalid' && link.state !== 'other_browser';
   if (began && !hasEnded) return <Completing callback={began} onStartAgain={onStartAgain} />;
   if (link && link.state !== 'invalid') return <LinkPage target={target} link={link} />;

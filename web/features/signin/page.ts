@@ -133,7 +133,7 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
   const ownTarget = (url: string) => (shown.target.kind === 'portal' ? safePath(url, paths.developer) : url);
 
   /** Continues from the response to a call that has succeeded, where the next page is missing. */
-  const goOnWithout = (response: Partial<Responses>) => {
+  const continueFrom = (response: Partial<Responses>) => {
     const { language, target, confirmBrowser } = shown;
     if (response.sent) location.assign(codeAddress(shown));
     else if (response.redirectUrl) leave(ownTarget(response.redirectUrl));
@@ -148,8 +148,9 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
     const showNext = (page: SignInPage) => {
       const now = shown.steps?.step;
       const hasMoved = now !== undefined && now !== from;
-      if (page.steps && page.steps.step !== now && !hasMoved && !page.failure) history.pushState(null, '', `${page.path}${page.search}`);
-      show({ ...page, failure: undefined, ...(page.steps && hasMoved && { steps: { ...page.steps, step: now } }) });
+      if (page.steps && hasMoved) return show({ ...page, failure: undefined, steps: { ...page.steps, step: now } });
+      if (page.steps && page.steps.step !== now && !page.failure) history.pushState(null, '', `${page.path}${page.search}`);
+      show({ ...page, failure: undefined });
     };
     try {
       const call = api[name] as (input: unknown, options: { page: string }) => Promise<Output<typeof name> & Partial<NextPage>>;
@@ -160,7 +161,7 @@ function actionsOf(first: SignInBoot, onChange: (boot: SignInBoot) => void, onLe
         return new Promise(() => {});
       }
       if (!page) {
-        goOnWithout(response);
+        continueFrom(response);
         return null;
       }
       showNext(page);
