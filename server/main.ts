@@ -188,7 +188,6 @@ async function createNeededPartitions(url: string, log: Log): Promise<void> {
     connectionTimeoutMillis: CONNECT_MS,
     application_name: 'emailauth-partitions',
   });
-  client.on('error', () => {});
   try {
     await client.connect();
     const created = await createPartitions(client);

@@ -93,7 +93,6 @@ export async function connectAlone(
     application_name: 'emailauth-operator',
   });
   // An error is reported by the current statement, or by the next one.
-  client.on('error', () => {});
   let aborted = false;
   const abort = () => {
     aborted = true;

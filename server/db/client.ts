@@ -28,7 +28,10 @@ const PROBE_MS = 1_000;
 /** How long the connections of a pool share a result. */
 const CACHE_MS = 500;
 
-/** A connection to PostgreSQL. With several hosts in its URL, it is opened to the one that accepts writes. */
+/**
+ * A connection to PostgreSQL. With several hosts in its URL, it is opened to the one that accepts writes. The event `error` needs no
+ * listener.
+ */
 export class DatabaseClient extends pg.Client {
   readonly #url: string;
 
@@ -37,6 +40,9 @@ export class DatabaseClient extends pg.Client {
     const { connectionString = '', ...own } = config;
     super({ ...own, ...connectionOf(firstHostOf(connectionString)) });
     this.#url = connectionString;
+    // The next statement reports it too. Without a listener it would end the process, and an error may come with the end of the start-up,
+    // before whoever connects continues.
+    this.on('error', () => {});
   }
 
   override connect(): Promise<this>;
@@ -129,7 +135,6 @@ async function probe<Row extends object>(url: string, host: Host, expressions: s
     query_timeout: PROBE_MS,
     application_name: 'emailauth-probe',
   });
-  client.on('error', () => {});
   try {
     await client.connect();
     return (await client.query<Row>(`select ${expressions}`)).rows[0];

@@ -99,7 +99,6 @@ export class Database {
       keepAlive: true,
       application_name: 'emailauth-alone',
     });
-    client.on('error', () => {});
     const timer = setTimeout(() => disconnect(client), maxMs);
     try {
       await client.connect();
@@ -207,9 +206,8 @@ function openCore({ url, sessions, preparedStatements }: DatabaseRoute, size: nu
     ...(sessions && { onConnect: (client) => client.query(CORE_SETTINGS) }),
     Client: preparedStatements ? DatabaseClient : UnpreparedClient,
   });
-  // A connection that fails is replaced at the next query; without listeners, idle or in use, its error would end the process.
-  pool.on('error', () => {});
-  return pool.on('connect', (client) => void client.on('error', () => {}));
+  // An idle connection that fails is replaced at the next query; without a listener its error would end the process.
+  return pool.on('error', () => {});
 }
 
 /** Keeps Sequelize from setting the time zone of each connection; its types lack the option. */

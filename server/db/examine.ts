@@ -262,12 +262,11 @@ async function withTwoClients<Result>(url: string, run: (first: pg.Client, secon
 }
 
 /** Creates a client with time-outs, for checks at the start. Errors are reported by its statements only. */
-function openClient(url: string, Client = DatabaseClient): pg.Client {
-  const client = new Client({
+function openClient(url: string): pg.Client {
+  return new DatabaseClient({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: ANSWER_MS,
     application_name: 'emailauth-start',
   });
-  return client.on('error', () => {});
 }

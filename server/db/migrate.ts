@@ -70,7 +70,6 @@ export async function migrate(url: string, options: Omit<MigrateOptions, 'url' |
     application_name: MIGRATION_NAME,
   });
   // An error is reported by the current statement, or by the next one.
-  client.on('error', () => {});
   await client.connect();
   try {
     return await migrateOn(client, { ...options, url });

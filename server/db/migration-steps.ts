@@ -193,7 +193,6 @@ export async function runSeparately<Row extends object>(url: string, sql: string
     query_timeout: 5_000,
     application_name: MIGRATION_NAME,
   });
-  client.on('error', () => {});
   try {
     await client.connect();
     return (await client.query<Row>(sql)).rows;

@@ -44,7 +44,6 @@ class StillInUse extends StartError {
 export async function checkSecretKey(url: string, secretKey: Buffer, previous: Buffer | null): Promise<void> {
   const own = fingerprintOf(secretKey);
   const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: WAIT_MS, query_timeout: WAIT_MS });
-  client.on('error', () => {});
   try {
     await client.connect();
     const known = await readFingerprint(client);

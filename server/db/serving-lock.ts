@@ -88,7 +88,6 @@ class ServingLock {
       keepAlive: true,
       application_name: 'emailauth-serving',
     });
-    client.on('error', () => {});
     try {
       await client.connect();
       await client.query(SESSION_SETTINGS);

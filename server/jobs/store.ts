@@ -37,8 +37,7 @@ export function openJobsPool(url: string, { statementMs, lockMs }: Timeouts = RU
     application_name: 'emailauth-jobs',
     onConnect: async (client) => void (await client.query(settings)),
   });
-  const ignore = () => {};
-  return pool.on('error', ignore).on('connect', (client) => client.on('error', ignore));
+  return pool.on('error', () => {});
 }
 
 /**

@@ -172,7 +172,6 @@ async function connect(url: string): Promise<pg.Client> {
     keepAlive: true,
     application_name: 'emailauth-partitions',
   });
-  client.on('error', () => {});
   await client.connect();
   await client.query(`set statement_timeout = 0; ${SESSION_SETTINGS}`);
   return client;

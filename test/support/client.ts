@@ -22,6 +22,8 @@ export class Client {
   retriesUnavailable = true;
   /** What a proxy says its network address is (X-Forwarded-For). */
   networkAddress: string | undefined;
+  /** Returns why there was no response, where that is known. */
+  explain: ((error: Error) => Promise<Error>) | undefined;
   #agent: Agent;
 
   /** @param ca the certificate of the authority of an https origin, as PEM */
@@ -86,7 +88,7 @@ export class Client {
         },
       });
       sent.on('timeout', () => sent.destroy(new Error(`No response to ${method} ${path} within ${timeoutMs} ms`)));
-      sent.on('error', reject);
+      sent.on('error', async (error) => reject((await this.explain?.(error)) ?? error));
       sent.on('response', (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on('data', (chunk) => chunks.push(chunk));

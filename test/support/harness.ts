@@ -5,6 +5,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, inject } from 'vitest';
 import { Client } from './client.ts';
 import { type NameServer, openNameServer } from './dns.ts';
@@ -184,6 +185,13 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean;
         Object.assign(new Client(`http://${new URL(url).hostname}:${port}`), {
           networkAddress,
           retriesUnavailable: !options.seesOutages,
+          explain: async (error: Error) => {
+            // A connection breaks a moment before the process that held it has ended.
+            if (Object(error).code === 'ECONNRESET') await Promise.race([exited, sleep(1000)]);
+            if (child.exitCode)
+              error.message += `\nThe service had ended with exit code ${child.exitCode}. It wrote:\n${output.slice(-5000)}`;
+            return error;
+          },
         }),
       ready: (timeoutMs = 110_000) =>
         waitUntil(`${url} is ready`, timeoutMs, async () => {
