@@ -1,6 +1,6 @@
 import { arch, platform, release } from 'node:os';
+import { type CallName, calls } from '../contract/calls.ts';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
-import { type RouteName, routes } from '../contract/routes.ts';
 import { createFetch, describeConnection, describeTimeout, proxyFor, TIMEOUT_MS } from './connection.ts';
 import { CommandError, EXIT } from './exit.ts';
 import type { Environment } from './installation.ts';
@@ -44,7 +44,7 @@ export function openApi({ host, env, caller, terminal, signal, cookies }: ApiOpt
       return withBody(response, init?.signal ?? signal);
     },
   });
-  const calls = Object.entries(client).map(([name, call]) => [
+  const functions = Object.entries(client).map(([name, call]) => [
     name,
     async (input: never, options?: { signal?: AbortSignal }) => {
       const limit = new AbortController();
@@ -55,7 +55,7 @@ export function openApi({ host, env, caller, terminal, signal, cookies }: ApiOpt
         const response = await (call as (input: never, options: { signal: AbortSignal }) => Promise<unknown>)(input, {
           signal: limit.signal,
         });
-        return checkResponse(name as RouteName, response);
+        return checkResponse(name as CallName, response);
       } catch (error) {
         if (signal.aborted) throw error;
         if (limit.signal.aborted && !options?.signal?.aborted)
@@ -67,7 +67,7 @@ export function openApi({ host, env, caller, terminal, signal, cookies }: ApiOpt
       }
     },
   ]);
-  return Object.fromEntries(calls) as Client;
+  return Object.fromEntries(functions) as Client;
 }
 
 /**
@@ -147,8 +147,8 @@ async function storeCookies(cookies: Map<string, string>, headers: Headers): Pro
 }
 
 /** The host may be another server, or a service of another version: only responses that match the contract are used. */
-function checkResponse(name: RouteName, response: unknown): unknown {
-  const { success, error } = routes[name].output.safeParse(response);
+function checkResponse(name: CallName, response: unknown): unknown {
+  const { success, error } = calls[name].output.safeParse(response);
   if (success) return response;
   throw badResponse(error);
 }

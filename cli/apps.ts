@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import type { Input, Output } from '../contract/calls.ts';
 import type { Client } from '../contract/client.ts';
-import type { Input, Output } from '../contract/routes.ts';
 import { AUTHENTICATIONS } from '../contract/rules.ts';
 import { APPLICATION_SCOPES } from '../contract/scopes.ts';
 import type { Flags } from './command.ts';

@@ -1,6 +1,6 @@
+import type { Output } from '../contract/calls.ts';
 import type { ApiError, Client } from '../contract/client.ts';
 import type { ErrorCode } from '../contract/errors.ts';
-import type { Output } from '../contract/routes.ts';
 import { normalDomain } from '../contract/rules.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';

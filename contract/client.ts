@@ -1,7 +1,6 @@
-import { type Endpoint, endpoints } from './endpoints.ts';
+import { type CallName, type CallSpec, calls, type Input, type Output } from './calls.ts';
 import type { ErrorBody, ErrorCode } from './errors.ts';
 import type { NextPage, SignInPage } from './pages.ts';
-import type { Input, Output, RouteName } from './routes.ts';
 
 /** A call that failed. `message` is the service's sentence for people. */
 export class ApiError extends Error {
@@ -46,7 +45,7 @@ export class ApiError extends Error {
 /** `page`: the address of the sign-in page that makes the call, for the next page beside the response. */
 type CallOptions = { signal?: AbortSignal; page?: string };
 
-export type Client = { [Name in RouteName]: (input: Input<Name>, options?: CallOptions) => Promise<Output<Name> & Partial<NextPage>> };
+export type Client = { [Name in CallName]: (input: Input<Name>, options?: CallOptions) => Promise<Output<Name> & Partial<NextPage>> };
 
 /**
  * Returns one function for each call of the API.
@@ -56,7 +55,11 @@ export type Client = { [Name in RouteName]: (input: Input<Name>, options?: CallO
  */
 export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; headers?: Record<string, string> } = {}): Client {
   const send = options.fetch ?? fetch;
-  const call = async ({ method, path: template }: Endpoint, input: Record<string, unknown>, { signal, page }: CallOptions = {}) => {
+  const call = async (
+    { method, path: template }: Pick<CallSpec, 'method' | 'path'>,
+    input: Record<string, unknown>,
+    { signal, page }: CallOptions = {},
+  ) => {
     const { path, rest } = fillPath(template, input);
     const inQuery = method === 'GET' || method === 'DELETE';
     let response: Response;
@@ -85,11 +88,11 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
       explained: /^\s*\{/.test(text) ? undefined : false,
     });
   };
-  const calls = Object.entries(endpoints).map(([name, endpoint]) => [
+  const functions = Object.entries(calls).map(([name, spec]) => [
     name,
-    (input: Record<string, unknown>, more?: CallOptions) => call(endpoint, input, more),
+    (input: Record<string, unknown>, more?: CallOptions) => call(spec, input, more),
   ]);
-  return Object.fromEntries(calls);
+  return Object.fromEntries(functions);
 }
 
 function fillPath(template: string, input: Record<string, unknown>) {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { type CallSpec, calls } from './calls.ts';
 import { openApiDocument } from './openapi.ts';
-import { type Route, routes } from './routes.ts';
 
 type Operation = { operationId: string; parameters?: { name: string; in: string }[]; requestBody?: object; security?: object[] };
 const document = openApiDocument('https://auth.example', '1.0') as { paths: Record<string, Record<string, Operation>> };
 
-const published = Object.entries(routes as Record<string, Route>).filter(([, route]) => !route.development);
+const published = Object.entries(calls as Record<string, CallSpec>).filter(([, route]) => !route.development);
 
 test.each(published)('%s is in the document as in the contract', (name, route) => {
   const operation = document.paths[route.path][route.method.toLowerCase()];

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
-import type { Access } from './endpoints.ts';
+import { type Access, type CallSpec, calls } from './calls.ts';
 import { errors } from './errors.ts';
-import { type Route, routes } from './routes.ts';
 import { RESOURCE_SCOPES, SCOPE_DESCRIPTIONS } from './scopes.ts';
 
 const ErrorResponse = z
@@ -20,7 +19,7 @@ const ErrorResponse = z
 /** Returns the OpenAPI 3.1 document of the API. */
 export function openApiDocument(publicUrl: string, version: string): object {
   const paths: ZodOpenApiPathsObject = {};
-  for (const [name, route] of Object.entries(routes as Record<string, Route>)) {
+  for (const [name, route] of Object.entries(calls as Record<string, CallSpec>)) {
     if (route.development) continue;
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(name, route) };
   }
@@ -62,7 +61,7 @@ const securityOf: Partial<Record<Access, Record<string, string[]>[]>> = {
   admin: [{ admin: [] }],
 };
 
-function operationOf(operationId: string, route: Route) {
+function operationOf(operationId: string, route: CallSpec) {
   const input = route.input as z.ZodObject;
   const security = securityOf[route.access];
   const pathKeys = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);

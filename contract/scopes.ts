@@ -1,5 +1,3 @@
-import type { Endpoints } from './endpoints.ts';
-
 /** OAuth scopes of the service's own resources, `PUBLIC_URL/mcp` and `PUBLIC_URL/api` (RFC 8707), and of API keys. */
 export const RESOURCE_SCOPES = ['websites:read', 'websites:write', 'stats:read'] as const;
 
@@ -27,39 +25,3 @@ export const SCOPE_DESCRIPTIONS: Readonly<Record<IdentityScope | ResourceScope, 
 /** Returns what a scope permits, as a sentence of its own: `See your email address`. */
 export const scopeText = (scope: keyof typeof SCOPE_DESCRIPTIONS) =>
   SCOPE_DESCRIPTIONS[scope].replace(/^./, (first) => first.toUpperCase());
-
-type AccountCall = { [Name in keyof Endpoints]: Endpoints[Name]['access'] extends 'account' ? Name : never }[keyof Endpoints];
-
-/** What an API key or access token needs for each call of access `account`. Not part of endpoints.ts, which browsers load as a whole. */
-export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
-  settings: 'websites:read',
-  auditLogs: 'stats:read',
-  listWebsites: 'websites:read',
-  readWebsite: 'websites:read',
-  createWebsite: 'websites:write',
-  updateWebsite: 'websites:write',
-  deleteWebsite: 'websites:write',
-  giveBackWebsite: 'websites:write',
-  claimWebsite: 'websites:write',
-  proveWebsite: 'websites:write',
-  websiteBranding: 'websites:read',
-  saveWebsiteBranding: 'websites:write',
-  listVisitors: 'stats:read',
-  exportVisitors: 'stats:read',
-  eraseVisitor: 'websites:write',
-  listMembers: 'websites:read',
-  beginUpload: 'websites:write',
-  websiteEvents: 'stats:read',
-  websiteStats: 'stats:read',
-  websiteLog: 'stats:read',
-  websiteHistory: 'stats:read',
-  listClients: 'websites:read',
-  createClient: 'websites:write',
-  updateClient: 'websites:write',
-  deleteClient: 'websites:write',
-  rotateClientSecret: 'websites:write',
-  clientLogs: 'stats:read',
-  clientRefusals: 'stats:read',
-  overview: 'stats:read',
-  accountLogins: 'stats:read',
-};

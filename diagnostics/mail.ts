@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { Output } from '../contract/routes.ts';
+import type { Output } from '../contract/calls.ts';
 import { isThisMachine } from '../contract/rules.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';
 import type { Dns } from './dns.ts';

@@ -1,5 +1,5 @@
+import type { Output } from '../contract/calls.ts';
 import { ApiError, type Client } from '../contract/client.ts';
-import type { Output } from '../contract/routes.ts';
 import { hasProofText } from '../contract/rules.ts';
 import { About } from '../contract/service.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GRACE_HOURS } from '../contract/applications.ts';
-import type { Access } from '../contract/endpoints.ts';
+import { type Access, type CallSpec, calls } from '../contract/calls.ts';
 import { errors } from '../contract/errors.ts';
 import {
   ATTEMPT_SECONDS,
@@ -15,7 +15,6 @@ import {
   REGISTRATION_DAYS,
   TOKEN_SECONDS,
 } from '../contract/limits.ts';
-import { type Route, routes } from '../contract/routes.ts';
 
 /** Returns docs/guide/api.md: every call, error and limit of the contract, as Markdown. */
 export function apiReferenceText(): string {
@@ -38,7 +37,7 @@ const ACCESS: Record<Access, string> = {
   admin: 'the operator, after signing in to the admin pages with the password',
 };
 
-const publicRoutes = Object.entries(routes as Record<string, Route>).filter(([, route]) => !route.development);
+const publicRoutes = Object.entries(calls as Record<string, CallSpec>).filter(([, route]) => !route.development);
 
 function access(): string {
   return [
@@ -64,13 +63,13 @@ function callTable(): string {
 type Schema = { type?: string; properties?: Record<string, unknown>; required?: string[]; anyOf?: Schema[]; items?: Schema };
 
 /** Returns the names of a call's parameters; optional ones have a question mark. */
-function parametersOf({ input }: Route): string {
+function parametersOf({ input }: CallSpec): string {
   const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema;
   const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
   return names.length > 0 ? code(names.join(', ')) : '';
 }
 
-const responseOf = ({ output }: Route) => code(shapeOf(z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' }) as Schema));
+const responseOf = ({ output }: CallSpec) => code(shapeOf(z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' }) as Schema));
 
 function shapeOf({ anyOf, type, items, properties }: Schema): string {
   if (anyOf) return anyOf.map(shapeOf).join(' | ');

@@ -1,5 +1,5 @@
+import type { Output } from '../contract/calls.ts';
 import type { Client } from '../contract/client.ts';
-import type { Output } from '../contract/routes.ts';
 import { normalDomain } from '../contract/rules.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { hasCode, type McpContext, refusal } from './tool.ts';

@@ -1,17 +1,17 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import { type CallSpec, calls } from '../contract/calls.ts';
 import { Fault } from '../contract/errors.ts';
-import { type Route, routes } from '../contract/routes.ts';
 import { ANY_ORIGIN, preflightHeaders } from './http/cors.ts';
+import type { Endpoint, Listener } from './http/endpoint.ts';
 import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
-import type { Listener, Served } from './http/invoke.ts';
 import { pathOf, requireReadable, toOriginForm } from './http/reading.ts';
 import { beginRequest, type RequestRecord, requestIdOf, timesOf } from './http/request-record.ts';
 import type { OpenIdListener } from './oidc/oidc.ts';
 
 export type AppParts = {
-  served: readonly Served[];
-  listenerOf(served: Served): Listener;
+  endpoints: readonly Endpoint[];
+  listenerOf(endpoint: Endpoint): Listener;
   /** Handles GET /auth/link. */
   openLink: Listener;
   /** Returns the listener of a form of the sign-in pages; undefined for any other request. */
@@ -79,7 +79,7 @@ export function createApp(parts: AppParts): RequestListener {
 const expressMethods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
 /** Returns an Express app with the calls of the API, the listeners that need no Express, and the paths of OAuth calls. */
-function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
+function routeCalls({ endpoints, listenerOf, openLink, headers }: AppParts) {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
@@ -88,19 +88,19 @@ function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
   ]);
   const oauthPaths = new Set<string>();
   const methods = new Map<string, string[]>();
-  for (const each of served) {
-    const route: Route = routes[each.name];
-    if (route.oauth) oauthPaths.add(route.path);
-    const listener = listenerOf(each);
-    const path = route.path.replace(/\{(\w+)\}/g, ':$1');
+  for (const endpoint of endpoints) {
+    const { method, path: template, oauth }: CallSpec = calls[endpoint.name];
+    if (oauth) oauthPaths.add(template);
+    const listener = listenerOf(endpoint);
+    const path = template.replace(/\{(\w+)\}/g, ':$1');
     // Monitors send HEAD instead of GET. A token is used up by GET and POST only.
-    const accepted = route.method === 'GET' && each.name !== 'verifyToken' ? ['GET', 'HEAD'] : [route.method];
+    const accepted = method === 'GET' && endpoint.name !== 'verifyToken' ? ['GET', 'HEAD'] : [method];
     methods.set(path, [...(methods.get(path) ?? []), ...accepted]);
-    const times = timesOf(route.method, path);
-    if (path === route.path) for (const method of accepted) direct.set(`${method} ${path}`, { listener, times, isCall: true });
-    else app.route(path)[expressMethods[route.method]]((request, response) => listener(request, response, request.params));
+    const times = timesOf(method, path);
+    if (path === template) for (const each of accepted) direct.set(`${each} ${path}`, { listener, times, isCall: true });
+    else app.route(path)[expressMethods[method]]((request, response) => listener(request, response, request.params));
   }
-  app.options(routes.verifyToken.path, (request, response) => {
+  app.options(calls.verifyToken.path, (request, response) => {
     const allowed = preflightHeaders(request, 'GET, POST', 'Content-Type, Idempotency-Key');
     response.writeHead(204, { ...headers, ...ANY_ORIGIN, ...allowed }).end();
   });

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { AddressInfo } from 'node:net';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
-import { type Route, routes } from '../contract/routes.ts';
+import { type CallSpec, calls } from '../contract/calls.ts';
 import { openDns } from '../diagnostics/dns.ts';
 import { Accounts, accountRoutes, Devices, deviceRoutes } from './accounts/accounts.ts';
 import { brandingPreviewRouter, previewRouter } from './accounts/preview-routes.ts';
@@ -20,8 +20,8 @@ import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
 import { forwardAuthRouter } from './forward-auth/routes.ts';
 import { cookiesOf } from './http/cookies.ts';
+import { createDirectClient, createListener, createMakeCall, type Endpoint, NO_COOKIES, toApiError } from './http/endpoint.ts';
 import { challengeOf, type Resource, resourceUri } from './http/errors.ts';
-import { createDirectClient, createListener, NO_COOKIES, type Served, toApiError } from './http/invoke.ts';
 import { languageRoutes } from './languages/languages.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
 import { mcpRouter } from './mcp/routes.ts';
@@ -154,8 +154,8 @@ function createPortal(
 }
 
 /** Returns every call of the API with its handler. */
-function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[] {
-  const served = [
+function endpointsOf(config: Config, core: SignInCore, portal: Portal): Endpoint[] {
+  const endpoints = [
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
@@ -180,7 +180,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...languageRoutes(),
     ...docsSearchRoutes(config.publicUrl),
   ];
-  return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);
+  return endpoints.filter(({ name }) => isDevelopment(config) || !(calls[name] as CallSpec).development);
 }
 
 /** Returns the listener for all requests: the API, the pages, and the routers of the features. */
@@ -190,7 +190,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   const { headers, web, describeError } = core;
   const local = config.mode === 'local';
   const origins = new Set([publicUrl]);
-  const invokeSettings = {
+  const runSettings = {
     describeError,
     countCall: (authorization: string, status: number) => core.apiKeyBearers.answered(authorization, status),
   };
@@ -207,13 +207,14 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     return identity?.by === 'session' ? identity : null;
   };
   const identityOfAssistant = identityAt('mcp');
-  const served = servedCalls(config, core, portal);
+  const endpoints = endpointsOf(config, core, portal);
+  const makeCall = createMakeCall(endpoints, runSettings);
   const openApi = openApiOf(publicUrl);
-  const { pages, doors, sendErrorPage } = createSignInPages(parts, core, served, invokeSettings);
+  const { pages, doors, sendErrorPage } = createSignInPages(parts, core, makeCall);
   return createApp({
-    served,
+    endpoints,
     listenerOf: createListener({
-      ...invokeSettings,
+      ...runSettings,
       secure,
       trustProxy,
       origins,
@@ -250,7 +251,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         origins: config.mcpOrigins,
         trustProxy,
         version: VERSION,
-        clientOf: createDirectClient(served, invokeSettings),
+        clientOf: (caller) => createDirectClient(makeCall, caller),
         identityOf: (request) => identityOfAssistant(request, NO_COOKIES),
         describeError,
         headers,

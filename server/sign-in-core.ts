@@ -8,8 +8,8 @@ import { IssuerDiscovery } from './email-verification/discovery.ts';
 import { EmailVerification, VerifiedSignInStore } from './email-verification/email-verification.ts';
 import { EventRecorder } from './events/recorder.ts';
 import { cookiesOf } from './http/cookies.ts';
+import type { MakeCall } from './http/endpoint.ts';
 import { createDescribeError, type DescribedError, ErrorLog, errorHeaders } from './http/errors.ts';
-import type { InvokeSettings, Served } from './http/invoke.ts';
 import { Limits } from './http/limits.ts';
 import { dataHeaders } from './http/protection.ts';
 import { clientAddressOf } from './http/reading.ts';
@@ -28,7 +28,7 @@ import type { SecretKeys } from './secrets.ts';
 import { AttemptSecrets, OwnAttempts } from './signin/attempts.ts';
 import { SignInCodes } from './signin/code.ts';
 import { Destinations } from './signin/destination.ts';
-import { createFormCall, SignInDoors } from './signin/doors.ts';
+import { SignInDoors } from './signin/doors.ts';
 import { describeLink, describePortalLink, SignInLinks } from './signin/link.ts';
 import { SignInMachine } from './signin/machine.ts';
 import { OAuth } from './signin/oauth.ts';
@@ -156,16 +156,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   };
 }
 
-/**
- * Returns the pages of signing in, the ways into them, and the page of an error.
- * @param served the calls that the pages make
- */
-export function createSignInPages(
-  { config, database }: CoreParts,
-  signIn: SignInCore,
-  served: readonly Served[],
-  invokeSettings: InvokeSettings,
-) {
+/** Returns the pages of signing in, the ways into them, and the page of an error. */
+export function createSignInPages({ config, database }: CoreParts, signIn: SignInCore, makeCall: MakeCall) {
   const { publicUrl, secure, trustProxy } = config;
   const { headers, web, steps, destinations, links, secrets, applications, events, openId, passkeys } = signIn;
   const linkParts = { core: database.core, secrets, applications, events, publicUrl };
@@ -179,7 +171,7 @@ export function createSignInPages(
   const doors = new SignInDoors({
     publicUrl,
     origins: new Set([publicUrl]),
-    machine: new SignInMachine({ pages, call: createFormCall(served, invokeSettings), links, passkeys }),
+    machine: new SignInMachine({ pages, makeCall, links, passkeys }),
     pages,
     forgetKey: (email, device) => signIn.quickLogins.forget(email, device),
     browserRequestOf: (request, response) => ({

@@ -6,6 +6,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { parse } from 'postcss';
 import { defineConfig, type Plugin } from 'vite';
+import { calls } from '../contract/calls.ts';
 import { docs } from './build-docs.ts';
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
@@ -38,6 +39,18 @@ export const __vitePreload = (load, files = []) => {
   }
   return load();
 };`,
+  },
+};
+
+/** What a browser needs of the table of calls: without the schemas, which need zod. */
+const methodsAndPaths: Plugin = {
+  name: 'methods-and-paths',
+  load: {
+    filter: { id: /\/contract\/calls\.ts$/ },
+    handler: () => {
+      const slim = Object.entries(calls).map(([name, { method, path }]) => [name, { method, path }]);
+      return `export const calls = ${JSON.stringify(Object.fromEntries(slim))};`;
+    },
   },
 };
 
@@ -180,7 +193,7 @@ async function compressFiles(directory: string): Promise<void> {
 
 export default defineConfig({
   root: here('.'),
-  plugins: [parallelImports, docs, preact, react(), tailwindcss(), flatStyles, sizeLimit],
+  plugins: [parallelImports, methodsAndPaths, docs, preact, react(), tailwindcss(), flatStyles, sizeLimit],
   build: {
     // The Content-Security-Policy allows no data: scripts or fonts.
     assetsInlineLimit: 0,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
-import type { Output } from '../../contract/routes.ts';
 import { RESOURCE_SCOPES, type ResourceScope, SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import type { CommandSpec, Context, Flags } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';

@@ -1,5 +1,5 @@
+import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
-import type { Output } from '../../contract/routes.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { dayOf } from '../sites.ts';

@@ -79,13 +79,13 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
 
 /** Returns the API as `callerOf` at each call: a sign-in or sign-out in a terminal takes effect while the server runs. */
 async function openClient(context: Context, hints: ErrorHints, callerOf: () => Promise<Caller | null>): Promise<Client> {
-  const [{ openApi }, { toModelError }, { endpoints }] = await Promise.all([
+  const [{ openApi }, { toModelError }, { calls }] = await Promise.all([
     import('../api.ts'),
     import('../mcp/sign-ins.ts'),
-    import('../../contract/endpoints.ts'),
+    import('../../contract/calls.ts'),
   ]);
   const { env, terminal, signal } = context;
-  const calls = (Object.keys(endpoints) as (keyof Client)[]).map((name) => [
+  const functions = (Object.keys(calls) as (keyof Client)[]).map((name) => [
     name,
     async (input: never, options?: { signal?: AbortSignal }) => {
       try {
@@ -96,7 +96,7 @@ async function openClient(context: Context, hints: ErrorHints, callerOf: () => P
       }
     },
   ]);
-  return Object.fromEntries(calls) as Client;
+  return Object.fromEntries(functions) as Client;
 }
 
 /** Checks websites of the account on the public internet, and the developer's localhost. DNS_SERVERS as for `emailauth doctor`. */

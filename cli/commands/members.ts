@@ -1,4 +1,4 @@
-import type { Output } from '../../contract/routes.ts';
+import type { Output } from '../../contract/calls.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import type { CommandSpec } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';

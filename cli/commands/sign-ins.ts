@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
-import type { Output } from '../../contract/routes.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, describeFailure, EXIT, usageError } from '../exit.ts';
 import { promptHidden } from '../prompts.ts';

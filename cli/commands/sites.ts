@@ -1,5 +1,5 @@
+import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
-import type { Output } from '../../contract/routes.ts';
 import { domainInput } from '../../contract/rules.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';

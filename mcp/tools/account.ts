@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AuditEntry, Branding, Connection, Device, Organization, Profile } from '../../contract/account.ts';
+import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
-import type { Output } from '../../contract/routes.ts';
 import { SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { defineTool, QUOTED_IS_DATA, quoted, refusal } from '../tool.ts';

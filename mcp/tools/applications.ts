@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiKey, Client, ClientInput, ClientLogs, ClientRefusals, ClientUpdate } from '../../contract/applications.ts';
+import type { Output } from '../../contract/calls.ts';
 import type { Client as ApiClient } from '../../contract/client.ts';
-import type { Output } from '../../contract/routes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { defineTool, QUOTED_IS_DATA, quoted, refusal } from '../tool.ts';
 

@@ -1,11 +1,11 @@
 import { domainToASCII } from 'node:url';
 import type { Transaction } from 'sequelize';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { ACTIVE_KEY } from '../api-keys/api-keys.ts';
 import { type Database, isUniqueViolation, queryOf } from '../db/database.ts';
 import type { User } from '../db/models.ts';
-import { type Account, by, type Caller, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Caller, type Endpoint, handle } from '../http/endpoint.ts';
 import { bearerOf } from '../http/reading.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { beginChange } from '../permissions/proofs.ts';
@@ -144,17 +144,17 @@ function present({ email, name, organisation, brandName, brandLogoUrl, createdAt
 }
 
 /** Binds the calls of an account: settings, audit log and waitlists. */
-export function accountRoutes(accounts: Accounts): Served[] {
+export function accountRoutes(accounts: Accounts): Endpoint[] {
   return [
-    serve('me', (_, { account: { id, email, name } }) => ({ id, email, name })),
-    serve('settings', (_, { account }) => accounts.settings(account)),
-    serve('saveProfile', (input, { account }) => accounts.saveProfile(account, input)),
-    serve('saveOrganisation', (input, { account }) => accounts.saveOrganisation(account, input)),
+    handle('me', (_, { account: { id, email, name } }) => ({ id, email, name })),
+    handle('settings', (_, { account }) => accounts.settings(account)),
+    handle('saveProfile', (input, { account }) => accounts.saveProfile(account, input)),
+    handle('saveOrganisation', (input, { account }) => accounts.saveOrganisation(account, input)),
     // A host of a logo may take its time to respond.
-    serve('saveBranding', (input, { account }) => accounts.saveBranding(account, input), { timeoutSeconds: 15 }),
-    serve('auditLogs', (filter, { account }) => accounts.auditLogs(account, filter)),
-    serve('waitlist', (_, { account }) => accounts.waitlist(account)),
-    serve('joinWaitlist', (input, { account }) => accounts.joinWaitlist(account, input)),
+    handle('saveBranding', (input, { account }) => accounts.saveBranding(account, input), { timeoutSeconds: 15 }),
+    handle('auditLogs', (filter, { account }) => accounts.auditLogs(account, filter)),
+    handle('waitlist', (_, { account }) => accounts.waitlist(account)),
+    handle('joinWaitlist', (input, { account }) => accounts.joinWaitlist(account, input)),
   ];
 }
 
@@ -301,11 +301,11 @@ function devicesOf(uses: Use[]): Device[] {
 }
 
 /** Binds the calls of devices. */
-export function deviceRoutes(devices: Devices): Served[] {
+export function deviceRoutes(devices: Devices): Endpoint[] {
   return [
-    serve('listDevices', (_, caller) => devices.list(caller.account, sessionOf(caller))),
-    serve('signOutDevice', ({ id }, { account }) => devices.signOut(account, id)),
-    serve('signOutEverywhere', async (input, { account, cookies }) => {
+    handle('listDevices', (_, caller) => devices.list(caller.account, sessionOf(caller))),
+    handle('signOutDevice', ({ id }, { account }) => devices.signOut(account, id)),
+    handle('signOutEverywhere', async (input, { account, cookies }) => {
       const done = await devices.signOutEverywhere(account, input);
       clearSession(cookies);
       return done;

@@ -6,7 +6,7 @@ import { Fault } from '../../contract/errors.ts';
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { LanguageChoice } from '../../contract/signin.ts';
 import { BrandingFields } from '../../contract/websites.ts';
-import { type Account, parse } from '../http/invoke.ts';
+import { type Account, parse } from '../http/endpoint.ts';
 import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { queryOf } from '../http/reading.ts';
 import { type Mailer, PREVIEW_POLICY, previewMail } from '../mail/mailer.ts';

@@ -4,7 +4,7 @@ import type { ApiKeyBearers } from '../api-keys/bearers.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { inTransaction } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
-import type { Account, Identity } from '../http/invoke.ts';
+import type { Account, Identity } from '../http/endpoint.ts';
 import { bearerOf } from '../http/reading.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { endProviderSessions, LOCK_LOGOUT } from '../permissions/sign-outs.ts';

@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Orm } from '../db/models.ts';
 import { SHOWN_ACTION } from '../db/sign-in-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { type Account, type Caller, type Served, serve } from '../http/invoke.ts';
+import { type Account, type Caller, type Endpoint, handle } from '../http/endpoint.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
 import { siteOfNetwork } from '../http/reading.ts';
 import type { Outbox } from '../mail/outbox.ts';
@@ -240,18 +240,18 @@ export class Admin {
 const withTimes = <Entry extends { createdAt: Date }>(entry: Entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() });
 
 /** Binds the calls of the admin pages. */
-export function adminRoutes(admin: Admin): Served[] {
+export function adminRoutes(admin: Admin): Endpoint[] {
   return [
-    serve('adminSession', (_, caller) => admin.session(caller)),
-    serve('adminVerify', (input, { clientAddress, cookies }) => admin.verify(input, clientAddress, cookies)),
-    serve('adminLogout', (_, { cookies }) => admin.logout(cookies)),
-    serve('enableAdmin', (_, { account, cookies }) => admin.enable(account, cookies)),
-    serve('eraseAddress', (input) => admin.erase(input), { timeoutSeconds: MAX_ERASE_MS / 1000 + 3 }),
-    serve('adminWebsites', (input) => admin.websites(input)),
-    serve('adminUsers', (input) => admin.users(input)),
-    serve('adminMails', (input) => admin.mails(input)),
-    serve('retryMail', (input) => admin.retryMail(input)),
-    serve('adminAuditLog', (input) => admin.auditLog(input)),
+    handle('adminSession', (_, caller) => admin.session(caller)),
+    handle('adminVerify', (input, { clientAddress, cookies }) => admin.verify(input, clientAddress, cookies)),
+    handle('adminLogout', (_, { cookies }) => admin.logout(cookies)),
+    handle('enableAdmin', (_, { account, cookies }) => admin.enable(account, cookies)),
+    handle('eraseAddress', (input) => admin.erase(input), { timeoutSeconds: MAX_ERASE_MS / 1000 + 3 }),
+    handle('adminWebsites', (input) => admin.websites(input)),
+    handle('adminUsers', (input) => admin.users(input)),
+    handle('adminMails', (input) => admin.mails(input)),
+    handle('retryMail', (input) => admin.retryMail(input)),
+    handle('adminAuditLog', (input) => admin.auditLog(input)),
   ];
 }
 

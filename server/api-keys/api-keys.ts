@@ -1,11 +1,11 @@
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_API_KEYS } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Database, queryOf } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
-import { type Account, by, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { digest, randomSecret } from '../secrets.ts';
 
@@ -163,12 +163,12 @@ function present(key: ApiKey, isActive: boolean): Output<'listApiKeys'>[number] 
 }
 
 /** Binds the calls of API keys. */
-export function apiKeyRoutes(apiKeys: ApiKeys): Served[] {
+export function apiKeyRoutes(apiKeys: ApiKeys): Endpoint[] {
   return [
-    serve('listApiKeys', (_, { account }) => apiKeys.list(account)),
-    serve('createApiKey', (input, caller) => apiKeys.create(caller.account, input, proofSourceOf(caller))),
-    serve('rotateApiKey', (input, caller) => apiKeys.rotate(caller.account, input, proofSourceOf(caller))),
-    serve('revokeApiKey', ({ id }, { account }) => apiKeys.revoke(account, id)),
-    serve('apiKeyUsage', ({ id }, { account }) => apiKeys.usage(account, id)),
+    handle('listApiKeys', (_, { account }) => apiKeys.list(account)),
+    handle('createApiKey', (input, caller) => apiKeys.create(caller.account, input, proofSourceOf(caller))),
+    handle('rotateApiKey', (input, caller) => apiKeys.rotate(caller.account, input, proofSourceOf(caller))),
+    handle('revokeApiKey', ({ id }, { account }) => apiKeys.revoke(account, id)),
+    handle('apiKeyUsage', ({ id }, { account }) => apiKeys.usage(account, id)),
   ];
 }

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import type { Database } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
-import type { Identity } from '../http/invoke.ts';
+import type { Identity } from '../http/endpoint.ts';
 import { digest } from '../secrets.ts';
 
 /** An active key and its account. */

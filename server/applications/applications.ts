@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_APPLICATIONS } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
 import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
 import { SHOWN_ACTION } from '../db/sign-in-rows.ts';
-import { type Account, by, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { digest } from '../secrets.ts';
 import { configure, newClientSecret } from './configuration.ts';
@@ -218,15 +218,15 @@ const presentChanged = (application: Application, clientSecret: string | null): 
   clientSecret === null ? present(application) : { ...present(application), clientSecret };
 
 /** Binds the calls of applications. */
-export function applicationRoutes(applications: Applications): Served[] {
+export function applicationRoutes(applications: Applications): Endpoint[] {
   return [
-    serve('listClients', (_, { account }) => applications.list(account)),
-    serve('createClient', (input, { account }) => applications.create(account, input)),
-    serve('updateClient', (input, { account }) => applications.update(account, input)),
-    serve('deleteClient', ({ id }, { account }) => applications.delete(account, id)),
-    serve('rotateClientSecret', (input, { account }) => applications.rotateSecret(account, input)),
-    serve('clientRefusals', ({ id }, { account }) => applications.refusals(account, id)),
-    serve('clientLogs', ({ id }, { account }) => applications.logs(account, id)),
+    handle('listClients', (_, { account }) => applications.list(account)),
+    handle('createClient', (input, { account }) => applications.create(account, input)),
+    handle('updateClient', (input, { account }) => applications.update(account, input)),
+    handle('deleteClient', ({ id }, { account }) => applications.delete(account, id)),
+    handle('rotateClientSecret', (input, { account }) => applications.rotateSecret(account, input)),
+    handle('clientRefusals', ({ id }, { account }) => applications.refusals(account, id)),
+    handle('clientLogs', ({ id }, { account }) => applications.logs(account, id)),
   ];
 }
 

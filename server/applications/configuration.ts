@@ -1,5 +1,5 @@
+import type { Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Parsed } from '../../contract/routes.ts';
 import { hasOwnScheme } from '../../contract/rules.ts';
 import type { Application } from '../db/models.ts';
 import { digest, randomSecret } from '../secrets.ts';

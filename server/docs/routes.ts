@@ -3,7 +3,7 @@ import { docPages, frameworkPages, markdownPath, promptPages, slugAt } from '../
 import { llmsFullText, llmsText, readDoc, readSkill } from '../../docs/read.ts';
 import { searchDocs } from '../../docs/search.ts';
 import type { Config } from '../config.ts';
-import { type Served, serve } from '../http/invoke.ts';
+import { type Endpoint, handle } from '../http/endpoint.ts';
 import { plainPath } from '../pages/web-app.ts';
 
 const MARKDOWN = 'text/markdown';
@@ -74,9 +74,9 @@ class DocFiles {
 }
 
 /** The search of the documentation for the pages; assistants search it by their own tool. @param origin of the service */
-export function docsSearchRoutes(origin: string): Served[] {
+export function docsSearchRoutes(origin: string): Endpoint[] {
   return [
-    serve('searchDocs', async ({ q }) => {
+    handle('searchDocs', async ({ q }) => {
       const hits = await searchDocs(q, { origin });
       return hits.map(({ title, heading, excerpt, url }) => ({ title, heading, excerpt, url }));
     }),

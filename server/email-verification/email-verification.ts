@@ -1,14 +1,14 @@
 import type pg from 'pg';
+import type { Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { EVP_NONCE_SECONDS } from '../../contract/limits.ts';
 import type { SignInPage } from '../../contract/pages.ts';
-import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import type { Destination } from '../../contract/signin.ts';
 import { type Browser, browserOf, PageValues, rememberAccount } from '../accounts/browser.ts';
 import { methodCode } from '../db/sign-in-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { type Served, serve } from '../http/invoke.ts';
+import { type Endpoint, handle } from '../http/endpoint.ts';
 import type { Limits } from '../http/limits.ts';
 import { emailVerifications, signIns } from '../metrics/metrics.ts';
 import { isOfGeneration } from '../permissions/generations.ts';
@@ -154,9 +154,9 @@ async function withDeadline(work: Promise<void>): Promise<void> {
 }
 
 /** Binds the call of verified addresses. */
-export function emailVerificationRoutes(verification: EmailVerification): Served[] {
+export function emailVerificationRoutes(verification: EmailVerification): Endpoint[] {
   return [
-    serve('verifiedEmailSignIn', async (input, caller) => {
+    handle('verifiedEmailSignIn', async (input, caller) => {
       const signedIn = await verification.signIn(input, browserOf(caller, 'renew'), caller.cookies);
       if (!signedIn) return { redirectUrl: null };
       rememberAccount(caller.cookies, signedIn.email, signedIn.authKey);

@@ -1,11 +1,11 @@
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { LOCALHOST, maskEmail, normalDomain } from '../../contract/rules.ts';
 import { isApplicationId } from '../applications/applications.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, type Endpoint, handle } from '../http/endpoint.ts';
 import { ERASED } from '../visitors/visits.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { explain } from './explanations.ts';
@@ -69,9 +69,9 @@ function domainOf(text: string): string {
 }
 
 /** Binds the call that returns events; it may wait for the next one. */
-export function eventRoutes(events: WebsiteEvents): Served[] {
+export function eventRoutes(events: WebsiteEvents): Endpoint[] {
   const options = { timeoutSeconds: MAX_EVENT_WAIT_SECONDS + MAX_READ_SECONDS };
-  return [serve('websiteEvents', (input, { account }) => events.read(account, input), options)];
+  return [handle('websiteEvents', (input, { account }) => events.read(account, input), options)];
 }
 
 type Event = Output<'websiteEvents'>['events'][number];

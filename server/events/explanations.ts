@@ -1,5 +1,5 @@
+import type { Output } from '../../contract/calls.ts';
 import { METHODS, type Method } from '../../contract/methods.ts';
-import type { Output } from '../../contract/routes.ts';
 import { refusalOf, remedyFor } from '../applications/refusals.ts';
 
 type Level = Output<'websiteEvents'>['events'][number]['level'];

@@ -1,11 +1,11 @@
 import type pg from 'pg';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_LOG_DAYS } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { startOf } from '../db/row-numbers.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, type Endpoint, handle } from '../http/endpoint.ts';
 import { ERASED, shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 import { presentEvents } from './events.ts';
@@ -113,8 +113,8 @@ export class WebsiteLog {
 }
 
 /** Binds the call that returns the log of a website. */
-export function logRoutes(log: WebsiteLog): Served[] {
-  return [serve('websiteLog', (input, { account }) => log.read(account, input), { timeoutSeconds: TIMEOUT_SECONDS })];
+export function logRoutes(log: WebsiteLog): Endpoint[] {
+  return [handle('websiteLog', (input, { account }) => log.read(account, input), { timeoutSeconds: TIMEOUT_SECONDS })];
 }
 
 /** A website whose log is read. `since`: when it got its domain. */

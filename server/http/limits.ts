@@ -5,29 +5,8 @@ import { Fault } from '../../contract/errors.ts';
 import { RATE_LIMITS } from '../../contract/limits.ts';
 import type { Database } from '../db/database.ts';
 
-/** The message of each limit. The limits of emails and codes are part of the sign-in core. */
-const MESSAGES = {
-  registrations: 'Too many registrations from your network. Please wait a little.',
-  domain_claims: 'Too many requests for a domain proof. Please wait a little.',
-  domain_proofs: 'Too many checks of a domain proof. Please wait a little.',
-  admin_password: 'Too many wrong passwords from your network. Please wait a little, or run `emailauth admin unlock` on the server.',
-  admin_password_total: 'Too many wrong passwords. Please wait a little.',
-  admin_password_spare: 'Too many wrong passwords. Please wait a little, or run `emailauth admin unlock` on the server.',
-  admin_password_spare_total: 'Too many wrong passwords. Please wait a little, or run `emailauth admin unlock` on the server.',
-  site_checks: 'Too many checks of your websites. Please wait a little.',
-  client_registrations: 'Too many client registrations from your network. Please wait a little.',
-  client_documents: 'Too many new clients from your network. Please wait a little.',
-  invitations: 'Too many invitations today. Please wait until tomorrow.',
-  uploads: 'Too many icon uploads. Please wait a little.',
-  logo_checks: 'Too many changes of a logo URL. Please wait a little.',
-  rejected_tokens: 'Too many rejected requests about tokens from your network. Please wait a minute.',
-  failed_passkeys: 'Too many rejected passkeys from your network. Please wait a minute, or sign in by email.',
-  failed_email_verifications: 'Too many rejected tokens from your network. Please sign in by email.',
-  wrong_user_codes: 'Too many wrong codes from your network. Please wait an hour, or sign in on the device in another way.',
-  failed_verify: 'Too many invalid tokens. Please wait a minute.',
-} as const;
-
-export type LimitName = keyof typeof MESSAGES;
+/** The limits that this module counts. Those of emails and codes are part of the statements of signing in. */
+export type LimitName = Exclude<keyof typeof RATE_LIMITS, `mails_${string}` | `wrong_codes${string}` | 'authorization_requests'>;
 
 const MAX_BLOCKED_ENTRIES = 10_000;
 
@@ -96,5 +75,5 @@ function columnKey(key: string): string {
 }
 
 function refusal(limit: LimitName, waitMs: number): Fault {
-  return new Fault('rate_limited', { message: MESSAGES[limit], retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
+  return new Fault('rate_limited', { message: RATE_LIMITS[limit].message, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
-import type { Access } from '../../contract/endpoints.ts';
+import type { Access } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 
 /** Two years, in seconds. */

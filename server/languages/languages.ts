@@ -1,5 +1,5 @@
 import { type LanguageCode, languages } from '../../contract/languages.ts';
-import { type Served, serve } from '../http/invoke.ts';
+import { type Endpoint, handle } from '../http/endpoint.ts';
 import en from './texts/en.json' with { type: 'json' };
 import lt from './texts/lt.json' with { type: 'json' };
 import lv from './texts/lv.json' with { type: 'json' };
@@ -10,6 +10,6 @@ import uk from './texts/uk.json' with { type: 'json' };
 export const texts: Readonly<Record<LanguageCode, Readonly<Record<string, string>>>> = { en, lt, lv, uk, ru };
 
 /** Binds the calls of the languages and their texts. */
-export function languageRoutes(): Served[] {
-  return [serve('languages', () => [...languages]), serve('translations', ({ language }) => texts[language])];
+export function languageRoutes(): Endpoint[] {
+  return [handle('languages', () => [...languages]), handle('translations', ({ language }) => texts[language])];
 }

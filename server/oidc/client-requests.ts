@@ -11,7 +11,7 @@ import type { Database } from '../db/database.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
-import { type Endpoint, endpointAt } from './endpoints.ts';
+import { endpointAt, type OpenIdEndpoint } from './endpoints.ts';
 import type { ProviderPages } from './pages.ts';
 
 /** The events of oidc-provider that report a rejected request. */
@@ -122,7 +122,7 @@ type LimitParts = {
 };
 
 /** The endpoints that store a record for each request, from anyone. */
-const STARTS: ReadonlySet<unknown> = new Set<Endpoint['name']>([
+const STARTS: ReadonlySet<unknown> = new Set<OpenIdEndpoint['name']>([
   'authorization',
   'pushed_authorization_request',
   'device_authorization',
@@ -130,7 +130,7 @@ const STARTS: ReadonlySet<unknown> = new Set<Endpoint['name']>([
   'end_session',
 ]);
 /** The endpoints at which tokens and secrets of clients could be guessed. */
-const CREDENTIALS: ReadonlySet<unknown> = new Set<Endpoint['name']>(['token', 'introspection', 'revocation']);
+const CREDENTIALS: ReadonlySet<unknown> = new Set<OpenIdEndpoint['name']>(['token', 'introspection', 'revocation']);
 /** What a device that polls gets while its person has not decided. */
 const WAITING = new Set(['authorization_pending', 'slow_down']);
 
@@ -140,7 +140,7 @@ const WAITING = new Set(['authorization_pending', 'slow_down']);
  */
 export function limitRequests(provider: Provider, parts: LimitParts): void {
   const { clientAddressOf, countRejected, limitFactor } = parts;
-  const { points, duration } = RATE_LIMITS.authorization_requests;
+  const { points, duration, message } = RATE_LIMITS.authorization_requests;
   // Counted by each process, without a query, because the limit protects only the storage.
   const starts = new RateLimiterMemory({ points: points * limitFactor, duration });
   provider.use(async (ctx, next) => {
@@ -150,7 +150,6 @@ export function limitRequests(provider: Provider, parts: LimitParts): void {
       ({ msBeforeNext }) => Math.max(1, Math.ceil(msBeforeNext / 1000)),
     );
     if (seconds === 0) return next();
-    const message = 'Too many authorization requests from your network. Please wait a little.';
     throw new Fault('rate_limited', { message, retryAfter: seconds });
   });
   provider.use(async (ctx, next) => {

@@ -48,7 +48,7 @@ const METHODS = {
 type EndpointName = keyof typeof METHODS;
 
 /** An endpoint of the provider. */
-export type Endpoint = {
+export type OpenIdEndpoint = {
   name: EndpointName;
   methods: readonly string[];
   /** The id of the authorization request that the path contains. */
@@ -76,7 +76,7 @@ const WITH_UID = /^(\/oauth\/[a-z]+)\/([A-Za-z0-9_-]{21,64})$/;
  * other spellings of a path (case, a final slash), which have no endpoint.
  * @param path as it was sent, without the query
  */
-export function endpointAt(path: string): Endpoint | null {
+export function endpointAt(path: string): OpenIdEndpoint | null {
   const name = NAMES.get(path);
   if (name) return { name, methods: METHODS[name] };
   const [, above = '', uid] = WITH_UID.exec(path) ?? [];

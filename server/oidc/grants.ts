@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Client, Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type pg from 'pg';
+import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Output } from '../../contract/routes.ts';
 import { hasOwnScheme, isThisMachine } from '../../contract/rules.ts';
 import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import type { Database } from '../db/database.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, type Endpoint, handle } from '../http/endpoint.ts';
 import { digest } from '../secrets.ts';
 import { clientNameOf } from './client-names.ts';
 import { clientKindOf, type OwnMetadata } from './clients.ts';
@@ -287,10 +287,10 @@ const scopesOf = ({ openid, resources = {} }: ConnectionRecord['grants'][number]
   [openid?.scope ?? '', ...Object.values(resources)].flatMap((scope) => scope.split(' '));
 
 /** Binds the calls of connections. */
-export function connectionRoutes(connections: Connections): Served[] {
+export function connectionRoutes(connections: Connections): Endpoint[] {
   return [
-    serve('listConnections', (_, { account }) => connections.list(account)),
-    serve('revokeConnection', ({ id }, { account }) => connections.revoke(account, id)),
+    handle('listConnections', (_, { account }) => connections.list(account)),
+    handle('revokeConnection', ({ id }, { account }) => connections.revoke(account, id)),
   ];
 }
 

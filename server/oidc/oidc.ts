@@ -9,8 +9,8 @@ import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { cookiesOf, receivedCookies } from '../http/cookies.ts';
 import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../http/cors.ts';
+import { type Endpoint, handle } from '../http/endpoint.ts';
 import { type DescribeError, sendError } from '../http/errors.ts';
-import { type Served, serve } from '../http/invoke.ts';
 import type { Limits } from '../http/limits.ts';
 import { clientAddressOf, isBodyEmpty, readText, siteOfNetwork } from '../http/reading.ts';
 import type { Log } from '../log.ts';
@@ -20,7 +20,7 @@ import { ClientRequestRecorder, limitRequests } from './client-requests.ts';
 import { applyClientRules, limitRegistrations, type RegistrationParts } from './client-rules.ts';
 import { OpenIdClients } from './clients.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
-import { type Endpoint, endpointAt } from './endpoints.ts';
+import { endpointAt, type OpenIdEndpoint } from './endpoints.ts';
 import { keepLocale } from './grants.ts';
 import { Interactions, type InteractionsParts } from './interactions.ts';
 import type { ProviderKeys } from './keys.ts';
@@ -110,8 +110,8 @@ export function createOpenId(parts: Parts): OpenId {
 }
 
 /** Binds the calls of OpenID Connect. */
-export function openIdRoutes({ interactions }: OpenId): Served[] {
-  return [serve('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie')))];
+export function openIdRoutes({ interactions }: OpenId): Endpoint[] {
+  return [handle('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie')))];
 }
 
 type ListenerParts = {
@@ -130,9 +130,9 @@ const CONTENT_POLICY = "default-src 'none'; script-src 'none'; base-uri 'none'; 
 /** The requests of OpenID Connect and OAuth. */
 export type OpenIdListener = {
   /** Returns the endpoint of the provider at a path, or null. */
-  endpointAt(path: string): Endpoint | null;
+  endpointAt(path: string): OpenIdEndpoint | null;
   /** Handles a request at an endpoint. @throws Fault method_not_allowed */
-  handle(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Promise<void>;
+  handle(request: IncomingMessage, response: ServerResponse, endpoint: OpenIdEndpoint): Promise<void>;
 };
 
 /** Returns the listener of the endpoints of the provider, and of the pages of its interactions. */

@@ -1,12 +1,12 @@
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_PASSKEYS } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { browserOf, rememberAccount } from '../accounts/browser.ts';
 import type { Config } from '../config.ts';
 import { type Database, queryOf } from '../db/database.ts';
 import type { Passkey } from '../db/models.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { type Account, by, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
 import { countSignIn } from '../metrics/metrics.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { type Passkeys, rpIdOf } from './passkeys.ts';
@@ -97,22 +97,22 @@ function present({ id, name, credentialId, backedUp, createdAt, lastUsedAt }: Pa
 }
 
 /** Binds the calls of passkeys. */
-export function passkeyRoutes(passkeys: Passkeys, own: OwnPasskeys): Served[] {
+export function passkeyRoutes(passkeys: Passkeys, own: OwnPasskeys): Endpoint[] {
   return [
-    serve('passkeyChallenge', (_, { cookies }) => passkeys.challenge(cookies)),
-    serve('passkeySignIn', async (input, caller) => {
+    handle('passkeyChallenge', (_, { cookies }) => passkeys.challenge(cookies)),
+    handle('passkeySignIn', async (input, caller) => {
       const { cookies } = caller;
       const { email, authKey, redirectUrl } = await countSignIn('passkey', passkeys.signIn(input, browserOf(caller, 'renew'), cookies));
       if (authKey !== null) rememberAccount(cookies, email, authKey);
       return { redirectUrl };
     }),
-    serve('registerPasskey', (input, caller) => {
+    handle('registerPasskey', (input, caller) => {
       const registered = passkeys.register(input, browserOf(caller), caller.cookies);
       return (input.forward_url ?? input.interaction) ? countSignIn('passkey', registered) : registered;
     }),
-    serve('listPasskeys', (_, { account }) => own.list(account)),
-    serve('passkeyOptions', (_, caller) => own.options(caller.account, caller.cookies, proofSourceOf(caller))),
-    serve('renamePasskey', (input, { account }) => own.rename(account, input)),
-    serve('removePasskey', ({ id }, { account }) => own.remove(account, id)),
+    handle('listPasskeys', (_, { account }) => own.list(account)),
+    handle('passkeyOptions', (_, caller) => own.options(caller.account, caller.cookies, proofSourceOf(caller))),
+    handle('renamePasskey', (input, { account }) => own.rename(account, input)),
+    handle('removePasskey', ({ id }, { account }) => own.remove(account, id)),
   ];
 }

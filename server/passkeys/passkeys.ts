@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { v7 as uuid } from 'uuid';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { PASSKEY_CHALLENGE_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../contract/pages.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Browser, deviceNamesOf, PageValues, passkeysIn, rememberPasskey } from '../accounts/browser.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Limits } from '../http/limits.ts';

@@ -1,7 +1,7 @@
 import { Fault } from '../../contract/errors.ts';
 import { PROOF_SECONDS } from '../../contract/limits.ts';
 import type { Query } from '../db/database.ts';
-import type { Account, Caller } from '../http/invoke.ts';
+import type { Account, Caller } from '../http/endpoint.ts';
 import { bearerOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import { generationOf } from './generations.ts';

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Parsed } from '../../contract/calls.ts';
 import { ENTERED, type Entered, type EnteredMethod, mapEntered } from '../../contract/entered.ts';
 import { MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { OwnAttempt } from '../../contract/pages.ts';
-import type { Parsed } from '../../contract/routes.ts';
 import type { AttemptStatus, Conditions, Destination } from '../../contract/signin.ts';
 import { createAuthKey } from '../accounts/browser.ts';
 import { GUESSES, isGuessed } from '../accounts/guesses.ts';

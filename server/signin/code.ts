@@ -1,6 +1,7 @@
+import type { Parsed } from '../../contract/calls.ts';
 import type { Entered } from '../../contract/entered.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Parsed } from '../../contract/routes.ts';
+import { RATE_LIMITS } from '../../contract/limits.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
@@ -75,7 +76,7 @@ export class SignInCodes {
       network: siteOfNetwork(clientAddress),
       device: digest(device),
     });
-    if (retryAfter !== null) throw new Fault('rate_limited', { message: 'Too many wrong codes. Use the link in the email.', retryAfter });
+    if (retryAfter !== null) throw new Fault('rate_limited', { message: RATE_LIMITS.wrong_codes.message, retryAfter });
     if (match && tried.includes(match.id)) return match;
     // The instance whose code crosses the limit logs it.
     if (crossesTotal)

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
+import type { CallName } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
 import { type PageCall, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
-import type { RouteName } from '../../contract/routes.ts';
 import type { DestinationParameters } from '../../contract/signin.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
-import { type Addition, type InvokeSettings, invoke, type Listener, type Served } from '../http/invoke.ts';
+import type { Addition, Listener } from '../http/endpoint.ts';
 import { requireOwnForm } from '../http/protection.ts';
 import { inAscii, queryTextOf, readBody } from '../http/reading.ts';
 import { pageAddress, pageUrl } from './destination.ts';
-import { isPageCall, type MachineParts, type Next, type SignInMachine, textOf } from './machine.ts';
+import { isPageCall, type Next, type SignInMachine, textOf } from './machine.ts';
 import { destinationOf, isPage, type PageQuery, type PageRequest, queryOfPage, type SignInPages } from './pages.ts';
 import { forgetRefusal } from './request.ts';
 
@@ -102,7 +102,7 @@ export class SignInDoors {
   };
 
   /** Returns what adds the next page to the response of a call, for the script of a page: `Prefer: page="ADDRESS"` (RFC 7240 §2). */
-  additionTo(name: RouteName, { headers }: IncomingMessage): Addition | null {
+  additionTo(name: CallName, { headers }: IncomingMessage): Addition | null {
     const url = PREFERRED.exec(headers.prefer?.toString() ?? '')?.[1];
     if (url === undefined || !isPageCall(name) || !isPage(url)) return null;
     return async (browser, call) => {
@@ -241,21 +241,3 @@ function isPrefetch({ headers }: IncomingMessage): boolean {
 
 /** Returns whether a client wants JSON rather than a page. */
 const prefersJson = (request: IncomingMessage): boolean => accepts(request).type(['html', 'json']) === 'json';
-
-/** Returns the calls of the API as forms make them: with the same schemas, limits and time limits as over HTTP, and without an account. */
-export function createFormCall(served: readonly Served[], settings: InvokeSettings): MachineParts['call'] {
-  const servedByName = new Map(served.map((each) => [each.name, each]));
-  return async (name, input, browser) => {
-    const found = servedByName.get(name);
-    if (!found) throw new Error(`There is no call ${name}.`);
-    const call = {
-      ...browser,
-      readInput: () => input,
-      identify: async () => null,
-      isAdmin: async () => false,
-      isFromThisMachine: () => false,
-    };
-    const result = await invoke(found, call, settings);
-    return result.error ? { input, error: result.error } : { input, output: JSON.parse(result.json) };
-  };
-}

@@ -1,9 +1,9 @@
+import type { CallName } from '../../contract/calls.ts';
 import { readEntered } from '../../contract/entered.ts';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
 import type { FormFailure, FormName, PageCall, PasskeyCreationOptions, RequiredPasskey, SignInPage } from '../../contract/pages.ts';
-import type { RouteName } from '../../contract/routes.ts';
 import { type BrowserRequest, browserOf } from '../accounts/browser.ts';
-import type { MadeCall } from '../http/invoke.ts';
+import type { MakeCall, Result } from '../http/endpoint.ts';
 import { queryOf } from '../http/reading.ts';
 import { signIns } from '../metrics/metrics.ts';
 import { isRandomSecret } from '../secrets.ts';
@@ -34,15 +34,14 @@ const FORMS = {
 } as const satisfies Record<PageCall, FormName>;
 
 /** Returns whether a page makes a call for one of its forms. */
-export const isPageCall = (name: RouteName): name is PageCall => name in FORMS;
+export const isPageCall = (name: CallName): name is PageCall => name in FORMS;
 
 /** What the calls of a page respond. */
 type PageOutput = Partial<{ sent: true; redirectUrl: string | null; passkey: PasskeyCreationOptions; addPasskey: RequiredPasskey }>;
 
-export type MachineParts = {
+type Parts = {
   pages: SignInPages;
-  /** Makes a call of the API with the cookies of a browser. Never rejects. */
-  call(name: PageCall, input: Record<string, unknown>, browser: BrowserRequest): Promise<MadeCall>;
+  makeCall: MakeCall;
   links: Pick<SignInLinks, 'open'>;
   passkeys: PasskeyOffers;
 };
@@ -53,22 +52,22 @@ const NOT_OPENED = signIns.with('link', 'page');
 
 /** What follows what in a sign-in, for the script of a page and for its forms without one. */
 export class SignInMachine {
-  readonly #parts: MachineParts;
+  readonly #parts: Parts;
 
-  constructor(parts: MachineParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   /** Makes a call for a page, and returns where its sign-in goes on. @param page the request, with the address of the page */
   act(page: PageRequest, browser: BrowserRequest, name: PageCall, input: Record<string, unknown>): Promise<Next | null> {
-    return this.follow(page, browser, name, () => this.#parts.call(name, input, browser));
+    return this.follow(page, browser, name, () => this.#parts.makeCall(name, input, browser));
   }
 
   /**
    * Returns where a sign-in goes on after a call of its page; null where the page stays, or continues from the response by itself.
    * @param make makes the call
    */
-  async follow(page: PageRequest, browser: BrowserRequest, name: PageCall, make: () => Promise<MadeCall>): Promise<Next | null> {
+  async follow(page: PageRequest, browser: BrowserRequest, name: PageCall, make: () => Promise<Result>): Promise<Next | null> {
     // A call that confirms the browser makes it forget the refusal.
     const refusal = refusalOf(browser.cookies);
     const { input, output, error } = await make();

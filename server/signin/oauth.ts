@@ -1,8 +1,8 @@
 import { v7 as uuid } from 'uuid';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Destination } from '../../contract/signin.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
 import { deviceIdOf } from '../accounts/sessions.ts';

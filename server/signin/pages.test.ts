@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Destination } from '../../contract/signin.ts';
-import { NO_COOKIES } from '../http/invoke.ts';
+import { NO_COOKIES } from '../http/endpoint.ts';
 import { randomSecret } from '../secrets.ts';
 import { StepsReader } from './pages.ts';
 

@@ -1,5 +1,5 @@
+import type { Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';

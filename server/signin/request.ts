@@ -1,8 +1,8 @@
 import { v7 as uuid } from 'uuid';
+import type { Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
-import type { Parsed } from '../../contract/routes.ts';
+import { ATTEMPT_SECONDS, RATE_LIMITS } from '../../contract/limits.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import { type Destination, Email, LanguageChoice, SignInDestination } from '../../contract/signin.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
@@ -18,13 +18,6 @@ import { digest, randomSecret } from '../secrets.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { columnsOf, type Destinations, NO_CONDITIONS, type ParsedDestination, redirectHostOf } from './destination.ts';
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
-
-const LIMIT_MESSAGES: Record<Limit, string> = {
-  network:
-    'There are many sign-ins from your network, so no email was sent. Sign in with a passkey or a remembered account, or wait a little.',
-  pair: 'Too many sign-in emails to this address. Please use the newest one, or wait a little.',
-  mailbox: 'Too many sign-in emails were sent to this mailbox. Please wait a little.',
-};
 
 type Parts = {
   destinations: Destinations;
@@ -167,8 +160,14 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
   };
 }
 
+const LIMITS = {
+  network: RATE_LIMITS.mails_from_network,
+  pair: RATE_LIMITS.mails_to_address,
+  mailbox: RATE_LIMITS.mails_to_mailbox,
+} as const satisfies Record<Limit, object>;
+
 function limited(limit: Limit, retryAfter: number): Fault {
-  const message = LIMIT_MESSAGES[limit];
+  const { message } = LIMITS[limit];
   if (limit === 'network') return new Fault('rate_limited', { message, retryAfter });
   const hint =
     'Open any sign-in email you received in the last hour in this browser, and confirm your address; then request a new email. Or wait for the time given in Retry-After.';

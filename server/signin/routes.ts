@@ -2,7 +2,7 @@ import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import { browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import { isApplicationId } from '../applications/applications.ts';
-import { type Served, serve } from '../http/invoke.ts';
+import { type Endpoint, handle } from '../http/endpoint.ts';
 import { bearerOf } from '../http/reading.ts';
 import { countSignIn } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
@@ -44,17 +44,17 @@ export function signInRoutes({
   verifier,
   passkeys,
   emailVerification,
-}: SignIn): Served[] {
+}: SignIn): Endpoint[] {
   return [
-    serve('domainAuth', async (input, caller) => {
+    handle('domainAuth', async (input, caller) => {
       await emailVerification.refuseVerifiable(input);
       return rememberRefusal(caller.cookies, input, () => requests.start(input, browserOf(caller, 'renew')));
     }),
-    serve('attempt', async (input, caller) => {
+    handle('attempt', async (input, caller) => {
       const { attempt, device } = browserOf(caller);
       return { status: await ownAttempts.status({ attempt: digest(attempt), device: digest(device) }, input) };
     }),
-    serve('confirmLink', async (input, caller) => {
+    handle('confirmLink', async (input, caller) => {
       // A sign-in to an application remembers nothing in this browser: its own program continues.
       const redirectUrl = await oauth.confirmLink(input);
       if (redirectUrl) return { redirectUrl };
@@ -62,24 +62,24 @@ export function signInRoutes({
       const opened = await countSignIn('confirmed_link', links.confirm(input, browser));
       return respondToProof(passkeys, caller.cookies, opened, browser, { offers: false });
     }),
-    serve('confirmBrowser', async (input, caller) => {
+    handle('confirmBrowser', async (input, caller) => {
       await links.confirmBrowser(input, browserOf(caller, 'renew'));
       forgetRefusal(caller.cookies);
       return { success: true };
     }),
-    serve('emailCode', async (input, caller) => {
+    handle('emailCode', async (input, caller) => {
       const browser = browserOf(caller);
       const entered = await countSignIn(input.code.method, codes.enter(input, browser));
       return 'code' in entered ? entered : respondToProof(passkeys, caller.cookies, entered, browser);
     }),
-    serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
-    serve('verifyTokenByPost', (input, caller) => verifier.verify(input, caller)),
-    serve('authorize', async ({ email, language, verifiable, ...input }, caller) => {
+    handle('verifyToken', (input, caller) => verifier.verify(input, caller)),
+    handle('verifyTokenByPost', (input, caller) => verifier.verify(input, caller)),
+    handle('authorize', async ({ email, language, verifiable, ...input }, caller) => {
       await emailVerification.refuseVerifiable({ email, verifiable });
       const request = () => oauth.authorize({ email, language, ...input }, browserOf(caller, 'renew'));
       return input.client_id === WEB_CLIENT_ID ? rememberRefusal(caller.cookies, { email, language }, request) : request();
     }),
-    serve('token', async (input, caller) => {
+    handle('token', async (input, caller) => {
       if (isApplicationId(input.client_id)) return countSignIn('application', oauth.exchangeForApplication(input));
       const browser = browserOf(caller, 'renew');
       const session = await countSignIn('developer', oauth.exchange(input, browser));
@@ -88,22 +88,22 @@ export function signInRoutes({
         input.client_id === WEB_CLIENT_ID ? await passkeys.offer(caller.cookies, { email: session.email, device: browser.device }) : null;
       return { ...tokenResponse(session, input.client_id, browser), ...(passkey && { passkey }) };
     }),
-    serve('validateKey', async (input, caller) => {
+    handle('validateKey', async (input, caller) => {
       const { email, authKey, redirectUrl } = await countSignIn('remembered_account', quickLogins.login(input, browserOf(caller, 'renew')));
       if (authKey !== null) rememberAccount(caller.cookies, email, authKey);
       return { redirectUrl, ...(authKey !== null && authKey !== input.key && { key: authKey }) };
     }),
-    serve('tokenLogin', async (input, caller) => {
+    handle('tokenLogin', async (input, caller) => {
       const signedIn = await sessions.signedInBy(caller.cookies.get('sid'));
       const session = await countSignIn('portal_token', portalSessions.tokenLogin(input, browserOf(caller, 'renew'), signedIn));
       setSession(caller.cookies, session);
       return { success: true, email: session.email };
     }),
-    serve('session', async (_input, { cookies }) => {
+    handle('session', async (_input, { cookies }) => {
       const user = await sessions.signedInBy(cookies.get('sid'));
       return { user: user && { id: user.id, email: user.email, name: user.name } };
     }),
-    serve('logout', async (_input, { cookies, header }) => {
+    handle('logout', async (_input, { cookies, header }) => {
       const wasApplication = await sessions.logout(bearerOf(header('authorization')) ?? cookies.get('sid'), cookies.get('device'));
       if (!wasApplication) clearSession(cookies);
       return { success: true };

@@ -1,13 +1,13 @@
+import type { Output } from '../../contract/calls.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Method } from '../../contract/methods.ts';
-import type { Output } from '../../contract/routes.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { methodOf } from '../db/sign-in-rows.ts';
 import type { EventRecorder } from '../events/recorder.ts';
-import type { Caller } from '../http/invoke.ts';
+import type { Caller } from '../http/endpoint.ts';
 import type { Limits } from '../http/limits.ts';
 import { tokenVerifications } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';

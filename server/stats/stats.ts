@@ -1,10 +1,10 @@
 import type pg from 'pg';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { countsOf, EMAIL_METHODS } from '../../contract/methods.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { METHOD_NAME, methodCode } from '../db/sign-in-rows.ts';
 import { type JobQuery, waitForWriters } from '../db/writers.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, type Endpoint, handle } from '../http/endpoint.ts';
 import { addVisits } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 import {
@@ -72,13 +72,13 @@ export class Stats {
 }
 
 /** Binds the calls of statistics. */
-export function statsRoutes(stats: Stats): Served[] {
+export function statsRoutes(stats: Stats): Endpoint[] {
   return [
-    serve('websiteStats', (_, { account }) => stats.ofWebsites(account)),
-    serve('websiteHistory', (input, { account }) => stats.history(account, input)),
-    serve('overview', (_, { account }) => stats.overview(account)),
-    serve('accountLogins', ({ days }, { account }) => stats.loginsOf(account, days)),
-    serve('dailyLogins', () => stats.dailyLogins()),
+    handle('websiteStats', (_, { account }) => stats.ofWebsites(account)),
+    handle('websiteHistory', (input, { account }) => stats.history(account, input)),
+    handle('overview', (_, { account }) => stats.overview(account)),
+    handle('accountLogins', ({ days }, { account }) => stats.loginsOf(account, days)),
+    handle('dailyLogins', () => stats.dailyLogins()),
   ];
 }
 

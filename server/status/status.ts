@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Output } from '../../contract/routes.ts';
+import type { Output } from '../../contract/calls.ts';
 import type { Config } from '../config.ts';
-import { type Served, serve } from '../http/invoke.ts';
+import { type Endpoint, handle } from '../http/endpoint.ts';
 import { domainOf } from '../mail/sender.ts';
 import { type Component, type History, type Probe, type Probes, type StatusStore, withTimeout } from './probes.ts';
 
@@ -25,11 +25,11 @@ const TIMEOUT_SECONDS = 10;
 export const VERSION = readVersion();
 
 /** Binds the calls that describe the service and its state. */
-export function statusRoutes(status: Status, settings: AboutSettings): Served[] {
+export function statusRoutes(status: Status, settings: AboutSettings): Endpoint[] {
   const about = describeService(settings);
   const { host } = new URL(settings.publicUrl);
   return [
-    serve('about', (_, { clientAddress, header }) => ({
+    handle('about', (_, { clientAddress, header }) => ({
       ...about,
       time: new Date().toISOString(),
       request: {
@@ -38,7 +38,7 @@ export function statusRoutes(status: Status, settings: AboutSettings): Served[] 
         isHostPublic: header('host') === host,
       },
     })),
-    serve('status', () => status.read(), { timeoutSeconds: TIMEOUT_SECONDS }),
+    handle('status', () => status.read(), { timeoutSeconds: TIMEOUT_SECONDS }),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { Fault } from '../../contract/errors.ts';
-import { type Served, serve } from '../http/invoke.ts';
+import { type Endpoint, handle } from '../http/endpoint.ts';
 import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { receiveFile } from './storage.ts';
 import type { Uploads } from './uploads.ts';
@@ -8,8 +8,8 @@ import type { Uploads } from './uploads.ts';
 const PATH = '/objects/uploads/:id';
 
 /** Binds the call that begins an upload. */
-export function uploadRoutes(uploads: Uploads): Served[] {
-  return [serve('beginUpload', (_, { account }) => uploads.begin(account))];
+export function uploadRoutes(uploads: Uploads): Endpoint[] {
+  return [handle('beginUpload', (_, { account }) => uploads.begin(account))];
 }
 
 /** The files: PUT to an address of beginUpload, and public GET. */

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
+import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_ICON_BYTES } from '../../contract/limits.ts';
-import type { Output } from '../../contract/routes.ts';
 import { type Database, type Query, queryOf } from '../db/database.ts';
-import type { Account } from '../http/invoke.ts';
+import type { Account } from '../http/endpoint.ts';
 import type { Limits } from '../http/limits.ts';
 import { isOfGeneration } from '../permissions/generations.ts';
 import type { SecretKeys } from '../secrets.ts';

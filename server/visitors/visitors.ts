@@ -1,13 +1,13 @@
 import type pg from 'pg';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EXPORTED_VISITORS, VISITORS_PAGE } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { type Database, inTransaction, queryOf } from '../db/database.ts';
 import { idAt } from '../db/partitions.ts';
-import { type Account, by, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { findManaged, findOwned, type Managed } from '../websites/managers.ts';
 import { erasureHash } from './visits.ts';
@@ -80,11 +80,11 @@ const present = ({ firstAt, lastAt, ...visitor }: VisitorRow): Visitor => ({
 });
 
 /** Binds the calls of visitors. */
-export function visitorRoutes(visitors: Visitors): Served[] {
+export function visitorRoutes(visitors: Visitors): Endpoint[] {
   return [
-    serve('listVisitors', (query, { account }) => visitors.list(account, query)),
-    serve('exportVisitors', (input, { account }) => visitors.export(account, input)),
-    serve('eraseVisitor', (input, { account }) => visitors.erase(account, input)),
+    handle('listVisitors', (query, { account }) => visitors.list(account, query)),
+    handle('exportVisitors', (input, { account }) => visitors.export(account, input)),
+    handle('eraseVisitor', (input, { account }) => visitors.erase(account, input)),
   ];
 }
 

@@ -1,11 +1,11 @@
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_LOGO_BYTES } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import { type Database, queryOf } from '../db/database.ts';
 import type { User, Website } from '../db/models.ts';
-import { type Account, by, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
 import type { Limits } from '../http/limits.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { createGuardedFetch, isPublicAddress, ResponseTooLarge } from './guarded-fetch.ts';
@@ -90,11 +90,11 @@ export function mailBrandOf(branding: Omit<Branding, 'defaults'>, defaults: Bran
 }
 
 /** Binds the calls of the branding of a website. */
-export function brandingRoutes(brandings: WebsiteBrandings): Served[] {
+export function brandingRoutes(brandings: WebsiteBrandings): Endpoint[] {
   return [
-    serve('websiteBranding', ({ id }, { account }) => brandings.read(account, id)),
+    handle('websiteBranding', ({ id }, { account }) => brandings.read(account, id)),
     // A host of a logo may take its time to respond.
-    serve('saveWebsiteBranding', (input, { account }) => brandings.save(account, input), { timeoutSeconds: 15 }),
+    handle('saveWebsiteBranding', (input, { account }) => brandings.save(account, input), { timeoutSeconds: 15 }),
   ];
 }
 

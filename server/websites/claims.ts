@@ -1,9 +1,9 @@
 import { v7 as uuid } from 'uuid';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import { type Database, queryOf } from '../db/database.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, type Endpoint, handle } from '../http/endpoint.ts';
 import type { Limits } from '../http/limits.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
@@ -97,10 +97,10 @@ function notProven(needsDns: boolean): Fault {
 }
 
 /** Binds the calls of claims and proofs. */
-export function claimRoutes(claims: Claims): Served[] {
+export function claimRoutes(claims: Claims): Endpoint[] {
   return [
-    serve('claimWebsite', ({ domain }, { account }) => claims.claim(account, domain)),
+    handle('claimWebsite', ({ domain }, { account }) => claims.claim(account, domain)),
     // Name servers and sites may take their time to respond.
-    serve('proveWebsite', (input, caller) => claims.prove(caller.account, input, proofSourceOf(caller)), { timeoutSeconds: 15 }),
+    handle('proveWebsite', (input, caller) => claims.prove(caller.account, input, proofSourceOf(caller)), { timeoutSeconds: 15 }),
   ];
 }

@@ -1,10 +1,10 @@
 import type { Transaction } from 'sequelize';
+import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Output } from '../../contract/routes.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import type { Database } from '../db/database.ts';
 import type { Orm, Website } from '../db/models.ts';
-import type { Account } from '../http/invoke.ts';
+import type { Account } from '../http/endpoint.ts';
 import { uploadPath } from '../uploads/uploads.ts';
 import { displayDomainOf } from './domains.ts';
 import { proofFor } from './proof.ts';

@@ -1,12 +1,12 @@
 import type { Transaction } from 'sequelize';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { INVITATION_DAYS, MAX_WEBSITE_MEMBERS } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { Website, WebsiteMember } from '../db/models.ts';
-import { type Account, by, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
 import type { Limits } from '../http/limits.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { displayDomainOf } from './domains.ts';
@@ -212,18 +212,18 @@ const linkedStays = () =>
   });
 
 /** Binds the calls of teams and invitations. */
-export function memberRoutes(members: Members): Served[] {
+export function memberRoutes(members: Members): Endpoint[] {
   return [
-    serve('listMembers', ({ id }, { account }) => members.list(account, id)),
-    serve('inviteMember', (input, caller) => {
+    handle('listMembers', ({ id }, { account }) => members.list(account, id)),
+    handle('inviteMember', (input, caller) => {
       const { account, clientAddress } = caller;
       return members.invite(account, input, { clientAddress, proof: proofSourceOf(caller) });
     }),
-    serve('changeMember', (input, caller) => members.changeRole(caller.account, input, proofSourceOf(caller))),
-    serve('removeMember', (input, { account }) => members.remove(account, input)),
-    serve('listInvitations', (_, { account }) => members.invitations(account)),
-    serve('acceptInvitation', ({ id }, { account }) => members.accept(account, id)),
-    serve('declineInvitation', ({ id }, { account }) => members.decline(account, id)),
+    handle('changeMember', (input, caller) => members.changeRole(caller.account, input, proofSourceOf(caller))),
+    handle('removeMember', (input, { account }) => members.remove(account, input)),
+    handle('listInvitations', (_, { account }) => members.invitations(account)),
+    handle('acceptInvitation', ({ id }, { account }) => members.accept(account, id)),
+    handle('declineInvitation', ({ id }, { account }) => members.decline(account, id)),
   ];
 }
 

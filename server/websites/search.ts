@@ -1,9 +1,9 @@
 import { domainToASCII } from 'node:url';
 import type pg from 'pg';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { NO_STATS } from '../../contract/methods.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
-import { type Account, type Served, serve } from '../http/invoke.ts';
+import { type Account, type Endpoint, handle } from '../http/endpoint.ts';
 import { displayDomainOf } from './domains.ts';
 import { managedBy, presentWebsites } from './managers.ts';
 import type { WebsiteRecord } from './store.ts';
@@ -74,8 +74,8 @@ function matching(q: string): (name: Name) => boolean {
 }
 
 /** Binds the call that searches websites. */
-export function websiteSearchRoutes(search: WebsiteSearch): Served[] {
-  return [serve('searchWebsites', (input, { account }) => search.find(account, input))];
+export function websiteSearchRoutes(search: WebsiteSearch): Endpoint[] {
+  return [handle('searchWebsites', (input, { account }) => search.find(account, input))];
 }
 
 const NAMES = `select id, domain from websites w where ${managedBy('w', '$1')} order by created_at desc, id desc`;

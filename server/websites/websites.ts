@@ -1,13 +1,13 @@
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
+import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
-import type { Output, Parsed } from '../../contract/routes.ts';
 import { LOCALHOST, normalDomain } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query, queryOf } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
-import { type Account, by, type Served, serve } from '../http/invoke.ts';
+import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
 import type { Limits } from '../http/limits.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
@@ -246,17 +246,17 @@ const onProbation = () =>
   });
 
 /** Binds the calls of websites. */
-export function websiteRoutes(websites: Websites): Served[] {
+export function websiteRoutes(websites: Websites): Endpoint[] {
   return [
-    serve('registerWebsite', (input, { clientAddress, header }) =>
+    handle('registerWebsite', (input, { clientAddress, header }) =>
       websites.register(input, { clientAddress, userAgent: header('user-agent') ?? '' }),
     ),
-    serve('findWebsite', ({ domain }) => websites.find(domain)),
-    serve('listWebsites', (_, { account }) => websites.list(account)),
-    serve('readWebsite', ({ domain }, { account }) => websites.read(account, domain)),
-    serve('createWebsite', (input, { account }) => websites.create(account, input)),
-    serve('updateWebsite', (input, { account }) => websites.update(account, input)),
-    serve('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),
-    serve('giveBackWebsite', ({ id }, { account }) => websites.giveBack(account, id)),
+    handle('findWebsite', ({ domain }) => websites.find(domain)),
+    handle('listWebsites', (_, { account }) => websites.list(account)),
+    handle('readWebsite', ({ domain }, { account }) => websites.read(account, domain)),
+    handle('createWebsite', (input, { account }) => websites.create(account, input)),
+    handle('updateWebsite', (input, { account }) => websites.update(account, input)),
+    handle('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),
+    handle('giveBackWebsite', ({ id }, { account }) => websites.giveBack(account, id)),
   ];
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type CallSpec, calls } from '../../contract/calls.ts';
 import { createPkce } from '../../contract/pkce.ts';
-import { type Route, routes } from '../../contract/routes.ts';
 import type { Client, HttpResponse } from '../support/client.ts';
 import { useService } from '../support/harness.ts';
 import type { ReceivedMail } from '../support/mailbox.ts';
@@ -189,7 +189,7 @@ describe('a sign-in to an application', () => {
     const token = await tokenFor(await addApplication());
     const inCookie = service.client();
     inCookie.cookies.set('sid', token);
-    const closed = (Object.entries(routes) as [string, Route][]).filter(
+    const closed = (Object.entries(calls) as [string, CallSpec][]).filter(
       ([, route]) => (route.access === 'account' || route.access === 'person') && !route.development,
     );
     expect(closed.length).toBeGreaterThan(15);

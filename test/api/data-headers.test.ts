@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { type CallSpec, calls } from '../../contract/calls.ts';
 import { pages } from '../../contract/pages.ts';
-import { type Route, routes } from '../../contract/routes.ts';
 import type { HttpResponse } from '../support/client.ts';
 import { useService } from '../support/harness.ts';
 
@@ -59,7 +59,7 @@ test.each([...PROBES, ...LOCAL])('%s exists', async (path) => {
   expect((await service.client().get(path)).status).toBe(200);
 });
 
-test.each(Object.values(routes))('the response to $method $path has the common security headers', async ({ path, method }: Route) => {
+test.each(Object.values(calls))('the response to $method $path has the common security headers', async ({ path, method }: CallSpec) => {
   for (const each of [method, method === 'GET' ? 'OPTIONS' : 'PATCH']) {
     const { headers, status } = await client.send(path.replace(/\{\w+\}/, 'en'), { method: each });
     expectProtected([each, path, status], headers);

@@ -1,8 +1,8 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type CallSpec, calls } from '../../contract/calls.ts';
 import { errors } from '../../contract/errors.ts';
-import { type Route, routes } from '../../contract/routes.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import { sectionsOf } from '../../docs/search.ts';
 import { frameworks } from '../../templates/catalog.ts';
@@ -157,7 +157,7 @@ test('no text asks anyone to run or install a package of ours from a registry, w
 
 describe('one source', () => {
   test('the contract, openapi.json and the API reference list the same calls', async () => {
-    const ofContract = Object.values(routes as Record<string, Route>)
+    const ofContract = Object.values(calls as Record<string, CallSpec>)
       .filter(({ development }) => !development)
       .map(({ method, path }) => `${method} ${path}`)
       .sort();

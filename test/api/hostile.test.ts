@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
+import { type CallSpec, calls } from '../../contract/calls.ts';
 import { errors } from '../../contract/errors.ts';
 import { pages } from '../../contract/pages.ts';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import { type Route, routes } from '../../contract/routes.ts';
 import type { Client, HttpResponse } from '../support/client.ts';
 import * as corpora from '../support/corpora.ts';
 import { useService } from '../support/harness.ts';
@@ -34,7 +34,7 @@ function expectRefusal(what: unknown, response: HttpResponse) {
   expect(response.json.hint).toBeTruthy();
 }
 
-const allRoutes = Object.entries(routes) as [string, Route][];
+const allRoutes = Object.entries(calls) as [string, CallSpec][];
 const withBody = allRoutes.filter(([, route]) => route.method === 'POST' || route.method === 'PUT');
 const withQuery = allRoutes.filter(([, route]) => route.method === 'GET' || route.method === 'DELETE');
 const someId = '0198c0de-0000-7000-8000-000000000000';
@@ -42,7 +42,7 @@ const filled = (path: string, value = 'en') => path.replace('{id}', someId).repl
 const another = freshDomain();
 /** Returns a number for a route, others for the next ones. */
 const placeOf = (name: string) => allRoutes.findIndex(([each]) => each === name);
-const fieldsOf = (route: Route) => Object.keys((route.input as z.ZodObject).shape);
+const fieldsOf = (route: CallSpec) => Object.keys((route.input as z.ZodObject).shape);
 
 /** How many requests are sent at once. */
 const BATCH = 20;

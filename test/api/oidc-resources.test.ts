@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Route, routes } from '../../contract/routes.ts';
+import { type CallSpec, calls } from '../../contract/calls.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../../server/oidc/keys.ts';
 import { SecretKeys } from '../../server/secrets.ts';
@@ -221,7 +221,7 @@ describe('an access token', () => {
 
 describe('scopes', () => {
   test('every call of an account has a scope, and no other call has one', () => {
-    for (const [name, { access, scope }] of Object.entries<Route>(routes)) {
+    for (const [name, { access, scope }] of Object.entries<CallSpec>(calls)) {
       expect([name, scope !== undefined]).toEqual([name, access === 'account']);
     }
   });
@@ -232,7 +232,7 @@ describe('scopes', () => {
     expect(created.json).toMatchObject({ scopes: ['stats:read'] });
     const granted = { [reading]: 'websites:read', [created.json.key]: 'stats:read' };
     for (const [credential, scope] of Object.entries(granted)) {
-      for (const { method, path, ...endpoint } of Object.values<Route>(routes)) {
+      for (const { method, path, ...endpoint } of Object.values<CallSpec>(calls)) {
         if (!endpoint.scope || method !== 'GET') continue;
         const response = await get(path.replace('{id}', randomUUID()).replace('{domain}', freshDomain()), credential);
         if (endpoint.scope === scope) {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Output } from '../../contract/routes.ts';
+import type { Output } from '../../contract/calls.ts';
 import { useProduction } from '../support/harness.ts';
 import {
   addApplication,

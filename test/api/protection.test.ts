@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { calls } from '../../contract/calls.ts';
 import { hintCookies } from '../../contract/remembered.ts';
-import { routes } from '../../contract/routes.ts';
 import { Client } from '../support/client.ts';
 import { freshNetworkAddress, production, type Service, useService } from '../support/harness.ts';
 import { begin, follow } from '../support/oidc-client.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   shop = await addWebsite(stage, service);
 });
 
-const changing = Object.values(routes).filter((route) => route.method !== 'GET' && route.access !== 'any-origin');
+const changing = Object.values(calls).filter((route) => route.method !== 'GET' && route.access !== 'any-origin');
 
 describe('a call that changes data', () => {
   // One sign-in for all: the production limits, which apply below, allow an address few.
@@ -160,7 +160,7 @@ test('TRUST_PROXY disables metrics without a token and the development endpoints
 
 test('no response except verify-token has CORS headers', async () => {
   const { client } = await signInDeveloper(stage, service);
-  for (const { path, access } of Object.values(routes)) {
+  for (const { path, access } of Object.values(calls)) {
     if (access === 'any-origin') continue;
     for (const method of ['GET', 'OPTIONS']) {
       const response = await client.send(path.replace(/\{\w+\}/, 'en'), {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Output } from '../../contract/routes.ts';
+import type { Output } from '../../contract/calls.ts';
 import { type Database, openDatabase } from '../../server/db/database.ts';
 import { rollUp, Stats } from '../../server/stats/stats.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { type CallSpec, calls } from '../../contract/calls.ts';
 import { ApiError, createClient } from '../../contract/client.ts';
 import { createPkce, WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import { type Route, routes } from '../../contract/routes.ts';
 import { useService } from '../support/harness.ts';
 import { codeOf, freshAddress, freshDomain, openLink, tokenOf } from '../support/sign-ins.ts';
 
@@ -97,7 +97,7 @@ test('the five languages have the same translation keys', async () => {
 
 test('/openapi.json has every call of the contract except the development calls', async () => {
   const { paths } = (await service.client().get('/openapi.json')).json;
-  const published = Object.values(routes as Record<string, Route>).filter(({ development }) => !development);
+  const published = Object.values(calls as Record<string, CallSpec>).filter(({ development }) => !development);
   for (const { method, path } of published) expect(Object.keys(paths[path] ?? {}), path).toContain(method.toLowerCase());
   expect(Object.keys(paths).sort()).toEqual([...new Set(published.map(({ path }) => path as string))].sort());
 });

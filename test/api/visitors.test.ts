@@ -1,7 +1,7 @@
 // A stage of its own: it removes all visitors and resets the roll-up.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Output } from '../../contract/routes.ts';
+import type { Output } from '../../contract/calls.ts';
 import { rollUp } from '../../server/stats/stats.ts';
 import type { Client } from '../support/client.ts';
 import { openStage, production, type Service, type Stage } from '../support/harness.ts';

@@ -1,7 +1,7 @@
 import PostalMime from 'postal-mime';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Output } from '../../contract/calls.ts';
 import { languages } from '../../contract/languages.ts';
-import type { Output } from '../../contract/routes.ts';
 import { useProduction, useService } from '../support/harness.ts';
 import { openLogoServer } from '../support/logo-server.ts';
 import { type Developer, freshAddress, freshDomain, proveWebsite, requestEmail, signInDeveloper } from '../support/sign-ins.ts';

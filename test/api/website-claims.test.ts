@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Fault } from '../../contract/errors.ts';
 import { type Database, openDatabase } from '../../server/db/database.ts';
-import type { Account } from '../../server/http/invoke.ts';
+import type { Account } from '../../server/http/endpoint.ts';
 import type { Mail } from '../../server/mail/mail.ts';
 import type { ProofSource } from '../../server/permissions/proofs.ts';
 import { Claims } from '../../server/websites/claims.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Output } from '../../contract/routes.ts';
+import type { Output } from '../../contract/calls.ts';
 import { openDatabase } from '../../server/db/database.ts';
 import { EventRecorder } from '../../server/events/recorder.ts';
 import { production, useProduction, useService } from '../support/harness.ts';

@@ -1,7 +1,7 @@
 // A stage of its own: it removes all rows of the audit log.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Output } from '../../contract/routes.ts';
+import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../support/client.ts';
 import { openStage, production, type Service, type Stage } from '../support/harness.ts';
 import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from '../support/sign-ins.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { routes } from '../../contract/routes.ts';
+import { calls } from '../../contract/calls.ts';
 import { Client } from '../support/client.ts';
 import { pngOfBytes, refusedFiles } from '../support/images.ts';
 import { type HostileRequest, type InputKind, inputKinds, probesOf, sendHostile, sizeOf } from '../support/input-probes.ts';
@@ -39,7 +39,7 @@ export async function measureInput(stage: Stage): Promise<void> {
   console.log(`\n## Input: CPU of the service, µs per KB at a quarter of the maximum size → at the maximum\n`);
   console.log(`| route | ${kinds.join(' | ')} | most expensive request, ms |`);
   console.log(`|---|${kinds.map(() => '--:|').join('')}--:|`);
-  const order = [...new Set(Object.values(routes).map(({ method, path }) => `${method} ${path}`)), ...costs.keys()];
+  const order = [...new Set(Object.values(calls).map(({ method, path }) => `${method} ${path}`)), ...costs.keys()];
   for (const target of new Set(order)) {
     const ofTarget = costs.get(target);
     if (!ofTarget) continue;

@@ -315,7 +315,7 @@ export const mutations: Mutation[] = [
       'test/api/api-keys.test.ts test/api/passkeys.test.ts test/api/website-members.test.ts test/api/applications.test.ts',
     ],
   ]),
-  ...rowsOf('server/http/invoke.ts', [
+  ...rowsOf('server/http/endpoint.ts', [
     ["if (development && !call.isFromThisMachine()) throw new Fault('not_found');\n", '', 'test/api/admin-pages.test.ts'],
     [
       "if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');\n",
@@ -331,7 +331,7 @@ export const mutations: Mutation[] = [
     ],
     ["(identity.by === 'application' && access !== 'identity')", 'false', 'test/api/applications.test.ts'],
     [
-      "if (route.method !== 'GET') requireOwnOrigin(request, route.access, settings.origins);\n",
+      "if (method !== 'GET') requireOwnOrigin(request, access, settings.origins);\n",
       '',
       'test/api/cross-origin.test.ts test/api/protection.test.ts',
     ],

@@ -1,4 +1,4 @@
-import { type Route, routes } from '../../contract/routes.ts';
+import { type CallSpec, calls } from '../../contract/calls.ts';
 import type { Client } from './client.ts';
 import * as growing from './growing-input.ts';
 
@@ -38,7 +38,7 @@ const ID = '0198c0de-0000-7000-8000-000000000000';
  * @param fraction of the maximum size, up to 1
  */
 export function probesOf(fraction: number): Probe[] {
-  const ofContract = Object.values(routes).flatMap((route: Route) => probesOfRoute(route, fraction));
+  const ofContract = Object.values(calls).flatMap((route: CallSpec) => probesOfRoute(route, fraction));
   const ofOthers = OTHERS.flatMap(([method, path]) => [
     ...probesOfAnyTarget(method, path, fraction),
     probe(`${method} ${path}`, 'query', growing.growingFields, fraction * growing.MAX_HEADER_BYTES, (text) => ({
@@ -61,7 +61,7 @@ export function probesOf(fraction: number): Probe[] {
   return [...ofContract, ...ofOthers, ofPaths, ofMcp];
 }
 
-function probesOfRoute({ method, path: pattern, input, oauth }: Route, fraction: number): Probe[] {
+function probesOfRoute({ method, path: pattern, input, oauth }: CallSpec, fraction: number): Probe[] {
   const path = pattern.replace('{id}', ID).replace(/\{\w+\}/, 'en');
   const target = `${method} ${pattern}`;
   const fields = Object.keys((input as { shape?: object }).shape ?? {});

@@ -2,7 +2,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Output } from '../../contract/routes.ts';
+import type { Output } from '../../contract/calls.ts';
 import { useCall } from '../lib/calls.ts';
 import { useLogout, useUser } from '../lib/session.ts';
 import { signInUrlOf } from '../lib/snippets.ts';

@@ -1,29 +1,29 @@
 import { queryOptions, type UseQueryOptions, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { CallName, Input, Output } from '../../contract/calls.ts';
 import { ApiError } from '../../contract/client.ts';
-import type { Input, Output, RouteName } from '../../contract/routes.ts';
 import { api } from './api.ts';
 
-type QueryChoices<Name extends RouteName> = Omit<UseQueryOptions<Output<Name>>, 'queryKey' | 'queryFn'>;
+type QueryChoices<Name extends CallName> = Omit<UseQueryOptions<Output<Name>>, 'queryKey' | 'queryFn'>;
 
 /** A call with required input takes it; for every other call it may be left out. */
-type Arguments<Name extends RouteName> =
+type Arguments<Name extends CallName> =
   Record<string, never> extends Input<Name>
     ? [input?: Input<Name>, choices?: QueryChoices<Name>]
     : [input: Input<Name>, choices?: QueryChoices<Name>];
 
 /** Returns the query of a call. Its key is the name and the input, so that `useRefresh` finds it by the name. */
-export const callQuery = <Name extends RouteName>(name: Name, input: Input<Name>) =>
+export const callQuery = <Name extends CallName>(name: Name, input: Input<Name>) =>
   queryOptions<Output<Name>>({ queryKey: [name, input], queryFn: ({ signal }) => api[name](input, { signal }) });
 
 /** Loads what a call returns. Data stays fresh until a change refreshes it, unless `choices` say otherwise. */
-export function useCall<Name extends RouteName>(name: Name, ...[input, choices]: Arguments<Name>) {
+export function useCall<Name extends CallName>(name: Name, ...[input, choices]: Arguments<Name>) {
   return useQuery({ ...callQuery<Name>(name, input ?? ({} as Input<Name>)), ...choices });
 }
 
 /** The calls that return a list in pages, newest first: the next page is before the last entry of this one. */
 export type PagedName = {
-  [Name in RouteName]: Output<Name> extends { id: string }[] ? ('before' extends keyof Input<Name> ? Name : never) : never;
-}[RouteName];
+  [Name in CallName]: Output<Name> extends { id: string }[] ? ('before' extends keyof Input<Name> ? Name : never) : never;
+}[CallName];
 
 /** Loads the pages of a list, as one list. @param pageSize a smaller page is the last one */
 export function usePages<Name extends PagedName>(
@@ -47,7 +47,7 @@ export function usePages<Name extends PagedName>(
 /** Returns a function that loads calls again, with every input, and resolves once those that are shown are loaded. */
 export function useRefresh() {
   const queries = useQueryClient();
-  return (...names: readonly RouteName[]) => Promise.all(names.map((name) => queries.invalidateQueries({ queryKey: [name] })));
+  return (...names: readonly CallName[]) => Promise.all(names.map((name) => queries.invalidateQueries({ queryKey: [name] })));
 }
 
 /**
@@ -55,9 +55,9 @@ export function useRefresh() {
  * @param refreshes the calls whose results it changes; a 404 refreshes them too, since the object has ended elsewhere
  * @param waits the mutation is pending until they are loaded
  */
-export function useAct<Name extends RouteName>(
+export function useAct<Name extends CallName>(
   name: Name,
-  { refreshes = [], waits = true }: { refreshes?: readonly RouteName[]; waits?: boolean } = {},
+  { refreshes = [], waits = true }: { refreshes?: readonly CallName[]; waits?: boolean } = {},
 ) {
   const refresh = useRefresh();
   const call = api[name] as (input: Input<Name>) => Promise<Output<Name>>;

@@ -1,5 +1,5 @@
+import type { Input, Output } from '../../contract/calls.ts';
 import type { PasskeyCreationOptions } from '../../contract/pages.ts';
-import type { Input, Output } from '../../contract/routes.ts';
 
 /** Methods of WebAuthn Level 3 (§5.1.10) that are newer than the types and some browsers. */
 type Signals = {

@@ -1,8 +1,8 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { Input, Output } from '../../contract/calls.ts';
 import { ApiError } from '../../contract/client.ts';
 import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
-import type { Input, Output } from '../../contract/routes.ts';
 import { api } from './api.ts';
 import { deleteKeys, deletePkceOfTab, forgetLatest, latestAddress, readCookie, writeCookie } from './storage.ts';
 

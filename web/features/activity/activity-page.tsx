@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { usePages } from '../../lib/calls.ts';
 import { downloadCsv } from '../../lib/save-file.ts';

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
-import type { Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/calls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { paths } from '../../paths.ts';

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { Input, Output } from '../../../contract/routes.ts';
+import type { Input, Output } from '../../../contract/calls.ts';
 import { errorText } from '../../lib/api.ts';
 import { type PagedName, useAct, usePages, useRefresh } from '../../lib/calls.ts';
 import { dateTimeOf, dayOf, timeAgo, timeUntil } from '../../lib/dates.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/calls.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { timeAgo } from '../../lib/dates.ts';
 import { keySnippet } from '../../lib/snippets.ts';

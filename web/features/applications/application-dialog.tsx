@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import type { Input, Output } from '../../../contract/routes.ts';
+import type { Input, Output } from '../../../contract/calls.ts';
 import { redirectUriFault, serverUriFault } from '../../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { Output } from '../../../contract/calls.ts';
 import { METHODS, OTHER_METHODS } from '../../../contract/methods.ts';
 import { createPkce } from '../../../contract/pkce.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { useUser } from '../../lib/session.ts';

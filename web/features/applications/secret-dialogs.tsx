@@ -1,5 +1,5 @@
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
-import type { Input, Output } from '../../../contract/routes.ts';
+import type { Input, Output } from '../../../contract/calls.ts';
 import { RESOURCE_SCOPES, type ResourceScope } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/calls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';

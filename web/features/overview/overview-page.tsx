@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { useRefresh } from '../../lib/calls.ts';
 import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from '../../lib/queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import type { Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/calls.ts';
 import { useAct, useCall, useRefresh } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { signalAccepted } from '../../lib/passkeys.ts';

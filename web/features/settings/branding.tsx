@@ -1,7 +1,7 @@
 import { type ReactNode, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { fromNameFault, logoUrlFault } from '../../../contract/rules.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import type { Settings } from '../../lib/session.ts';

@@ -1,6 +1,6 @@
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react';
+import type { Input } from '../../../contract/calls.ts';
 import type { AuthorizationStep, BootForm, SignInBoot } from '../../../contract/pages.ts';
-import type { Input } from '../../../contract/routes.ts';
 import { failureText, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';

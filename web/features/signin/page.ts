@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect, useState } from 'react';
+import type { Input, Output } from '../../../contract/calls.ts';
 import type { ApiError } from '../../../contract/client.ts';
 import type { NextPage, PageCall, RequiredPasskey, SignInBoot, SignInPage } from '../../../contract/pages.ts';
-import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { isApiError } from '../../lib/texts.ts';
 import { paths, safePath } from '../../paths.ts';

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
+import type { Input } from '../../../contract/calls.ts';
 import { PASSKEY_CHALLENGE_SECONDS, PASSKEY_LATER_SECONDS } from '../../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
 import { passkeyCookies } from '../../../contract/remembered.ts';
-import type { Input } from '../../../contract/routes.ts';
 import type { DestinationParameters } from '../../../contract/signin.ts';
 import { api } from '../../lib/api.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';

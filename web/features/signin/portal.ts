@@ -1,7 +1,7 @@
+import type { Input } from '../../../contract/calls.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import type { PasskeyCreationOptions } from '../../../contract/pages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
-import type { Input } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { deletePkce, type PkceBundle, readPkce, remember } from '../../lib/storage.ts';
 import { paths, safePath } from '../../paths.ts';

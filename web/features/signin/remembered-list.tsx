@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
-import type { Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/calls.ts';
 import type { DestinationParameters } from '../../../contract/signin.ts';
 import { timeAgo } from '../../lib/dates.ts';
 import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage.ts';

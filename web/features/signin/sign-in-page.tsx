@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
+import type { Output } from '../../../contract/calls.ts';
 import type { ApiError } from '../../../contract/client.ts';
 import type { AuthorizationStep, OwnAttempt } from '../../../contract/pages.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { type PkceBundle, storePkce } from '../../lib/storage.ts';
 import { useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';

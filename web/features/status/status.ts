@@ -1,4 +1,4 @@
-import type { Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/calls.ts';
 
 export type Status = Output<'status'>;
 type State = Status['state'];

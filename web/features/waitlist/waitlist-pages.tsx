@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { Input } from '../../../contract/routes.ts';
+import type { Input } from '../../../contract/calls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { useUser } from '../../lib/session.ts';

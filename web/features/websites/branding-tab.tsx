@@ -1,8 +1,8 @@
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { accentFault } from '../../../contract/colors.ts';
 import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { fromNameFault, logoUrlFault, websiteNameFault } from '../../../contract/rules.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { websitePath } from '../../paths.ts';

@@ -1,5 +1,5 @@
 import { useLocation } from 'wouter';
-import type { Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/calls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { timeUntil } from '../../lib/dates.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
+import type { Output } from '../../../contract/calls.ts';
 import { ApiError } from '../../../contract/client.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../../contract/limits.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { useRefresh } from '../../lib/calls.ts';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'wouter';
+import type { Input } from '../../../contract/calls.ts';
 import { EMAIL_METHODS, type EmailMethod, METHODS, OTHER_METHODS, ofEmails } from '../../../contract/methods.ts';
-import type { Input } from '../../../contract/routes.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { dayIn, Filters, SearchField } from '../../ui/filters.tsx';

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import type { Output } from '../../../contract/calls.ts';
 import { MAX_LOG_DAYS, MAX_LOG_EXPORT } from '../../../contract/limits.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { downloadCsv } from '../../lib/save-file.ts';
 import { Button, Spinner } from '../../ui/button.tsx';

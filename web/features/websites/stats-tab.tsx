@@ -1,7 +1,7 @@
 import { Link, useSearchParams } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { STATS_PERIODS } from '../../../contract/limits.ts';
 import { EMAIL_METHODS, METHODS, type Method, OTHERS_AS_COUNTED, ofEmails, signInsByMethod } from '../../../contract/methods.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { useCall } from '../../lib/calls.ts';
 import { durationOf } from '../../lib/dates.ts';
 import { periodOf, STALE_MS } from '../../lib/queries.ts';

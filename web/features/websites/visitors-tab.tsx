@@ -1,8 +1,8 @@
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import type { Input } from '../../../contract/calls.ts';
 import { VISITOR_DAYS, VISITORS_PAGE } from '../../../contract/limits.ts';
-import type { Input } from '../../../contract/routes.ts';
 import { readEmail } from '../../../contract/rules.ts';
 import { useCall } from '../../lib/calls.ts';
 import { dateTimeOf, timeAgo } from '../../lib/dates.ts';

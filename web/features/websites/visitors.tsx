@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { Output } from '../../../contract/routes.ts';
+import type { Output } from '../../../contract/calls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { downloadCsv, saveFile } from '../../lib/save-file.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { METHODS, OTHERS_AS_COUNTED, signInsByMethod } from '../../../contract/methods.ts';
-import type { Output } from '../../../contract/routes.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { dayOf, durationOf } from '../../lib/dates.ts';

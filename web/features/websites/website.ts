@@ -1,4 +1,4 @@
-import type { Output, RouteName } from '../../../contract/routes.ts';
+import type { CallName, Output } from '../../../contract/calls.ts';
 
 export type Website = Output<'listWebsites'>[number];
 /** What each tab of a website's page gets. */
@@ -21,4 +21,4 @@ export const WEBSITES = {
     'listInvitations',
   ],
   waits: false,
-} as const satisfies { refreshes: readonly RouteName[]; waits: false };
+} as const satisfies { refreshes: readonly CallName[]; waits: false };

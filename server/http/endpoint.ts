@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
+import { type Access, type CallName, type CallSpec, type Calls, calls, type Output, type Parsed } from '../../contract/calls.ts';
 import { ApiError, type Client } from '../../contract/client.ts';
-import type { Access } from '../../contract/endpoints.ts';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
-import { type Output, type Parsed, type Route, type RouteName, type Routes, routes } from '../../contract/routes.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
 import { ANY_ORIGIN } from './cors.ts';
 import { type Challenge, challengeFor, type DescribedError, type DescribeError, sendError } from './errors.ts';
@@ -30,58 +29,55 @@ export type Identity = Account & {
 /** Access that needs a signed-in account. */
 export type SignedInAccess = 'identity' | 'account' | 'person';
 
-/** What a call carries besides its input. */
-export type Caller<Name extends RouteName = RouteName> = {
+/** Who makes a call, and from where. */
+export type Caller = {
   /** For rate limits; see clientAddressOf. */
   clientAddress: string;
-  /** For the log. */
+  /** The id of the request, for the log. */
   requestId?: string;
   cookies: Cookies;
   header(name: string): string | undefined;
   /** See the function of this name; false for a call that is not a request of its own. */
   isFromThisMachine(): boolean;
-  /** The signed-in account, where the access of the route requires one. */
-  account: Routes[Name]['access'] extends SignedInAccess ? Account : null;
 };
 
-/** A route of the contract with its handler. */
-export type Served = { name: RouteName; handler: (input: unknown, caller: Caller) => unknown; timeoutSeconds: number };
+/** A caller, with the signed-in account where the access of the call requires one. */
+type Permitted<Name extends CallName> = Caller & { account: Calls[Name]['access'] extends SignedInAccess ? Account : null };
+
+/** A call of the contract with its handler. */
+export type Endpoint = { name: CallName; handler: (input: unknown, caller: Permitted<CallName>) => unknown; timeoutSeconds: number };
 
 // PostgreSQL's own waits end at 2.5 s. What queues up before them ends here, so that a 503 is sent within 3 s.
 const DEFAULT_TIMEOUT_SECONDS = 2.9;
 
 /**
- * Binds a route of the contract to its handler.
+ * Binds a call of the contract to its handler.
  * @param options.timeoutSeconds when the call fails with 503; longer only for a call that waits for more than our database
  */
-export function serve<Name extends RouteName>(
+export function handle<Name extends CallName>(
   name: Name,
-  handler: (input: Parsed<Name>, caller: Caller<Name>) => Output<Name> | Promise<Output<Name>>,
+  handler: (input: Parsed<Name>, caller: Permitted<Name>) => Output<Name> | Promise<Output<Name>>,
   options: { timeoutSeconds?: number } = {},
-): Served {
-  return { name, handler: handler as Served['handler'], timeoutSeconds: options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS };
+): Endpoint {
+  return { name, handler: handler as Endpoint['handler'], timeoutSeconds: options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS };
 }
 
+type Fields = Record<string, unknown>;
+
 /** One call as its transport presents it. */
-export type Call = {
-  clientAddress: string;
-  /** The id of its request, for the log. */
-  requestId?: string;
-  cookies: Cookies;
-  header(name: string): string | undefined;
+type Call = Caller & {
   /** Returns the input before parsing. @throws Fault when the transport cannot read or accept it */
-  readInput(): unknown;
+  readInput(): Fields | Promise<Fields>;
   /** Returns who is signed in. @throws Fault bad_api_key */
   identify(): Promise<Identity | null>;
   /** Returns whether the call comes from an open admin session; counts as use of it. */
   isAdmin(): Promise<boolean>;
-  isFromThisMachine(): boolean;
 };
 
-/** The result of a call: its output as JSON text, or its error. */
-export type Result = { json: string; error?: undefined } | { error: DescribedError };
+/** A call that was made: its input before parsing, and its output or why it failed. */
+export type Result = { input: Fields } & ({ output: object; error?: undefined } | { output?: undefined; error: DescribedError });
 
-export type InvokeSettings = {
+export type RunSettings = {
   describeError: DescribeError;
   /** Counts a call with an Authorization header, where the result may depend on it. */
   countCall(authorization: string, status: number): void;
@@ -91,23 +87,22 @@ export type InvokeSettings = {
  * Makes one call of the API: parses its input, checks that the caller may make it, runs its handler with a time limit, and counts it.
  * Every call of the API passes through here, whether it arrives over HTTP or comes from within the process. Never rejects.
  */
-export async function invoke(served: Served, call: Call, { describeError, countCall }: InvokeSettings): Promise<Result> {
-  const route: Route = routes[served.name];
+async function runEndpoint({ name, handler, timeoutSeconds }: Endpoint, call: Call, settings: RunSettings): Promise<Result> {
+  const spec: CallSpec = calls[name];
+  let input: Fields = {};
   let result: Result;
   try {
-    const input = parse(route.input, await call.readInput());
-    const account = await permit(route, call);
+    input = await call.readInput();
+    const parsed = parse(spec.input, input);
+    const account = await permit(spec, call);
     const { clientAddress, requestId, cookies, header, isFromThisMachine } = call;
-    const output = await withTimeout(
-      served.handler(input, { clientAddress, requestId, cookies, header, isFromThisMachine, account } as Caller),
-      served.timeoutSeconds,
-    );
-    result = { json: JSON.stringify(output) };
+    const caller = { clientAddress, requestId, cookies, header, isFromThisMachine, account };
+    result = { input, output: await withTimeout(handler(parsed, caller as Permitted<CallName>), timeoutSeconds) };
   } catch (error) {
-    result = { error: describeError(error, served.name, call.requestId) };
+    result = { input, error: settings.describeError(error, name, call.requestId) };
   }
   const authorization = call.header('authorization');
-  if (authorization !== undefined && dependsOnIdentity(route.access)) countCall(authorization, result.error?.fault.status ?? 200);
+  if (authorization !== undefined && dependsOnIdentity(spec.access)) settings.countCall(authorization, result.error?.fault.status ?? 200);
   return result;
 }
 
@@ -132,7 +127,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown):
  * Returns the account that makes a call, or null where the route needs none.
  * @throws Fault not_found, admin_needed, sign_in_needed, person_needed, test_key, insufficient_scope, bad_api_key, bad_access_token
  */
-async function permit({ access, method, scope, development }: Route, call: Call): Promise<Account | null> {
+async function permit({ access, method, scope, development }: CallSpec, call: Call): Promise<Account | null> {
   if (development && !call.isFromThisMachine()) throw new Fault('not_found');
   if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');
   if (!needsAccount(access)) return null;
@@ -154,12 +149,37 @@ const needsAccount = (access: Access): access is SignedInAccess => access === 'i
 const dependsOnIdentity = (access: Access): boolean => needsAccount(access) || access === 'any-origin';
 
 /** @throws Fault unavailable when the work takes longer */
-function withTimeout(work: unknown, seconds: number): unknown {
-  if (!(work instanceof Promise)) return work;
+function withTimeout(work: unknown, seconds: number): object | Promise<object> {
+  if (!(work instanceof Promise)) return work as object;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Fault('unavailable', { retryAfter: 2 })), seconds * 1000);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
+}
+
+/** Makes a call from within the process. Never rejects. @param identity who is signed in */
+export type MakeCall = (
+  name: CallName,
+  input: Fields,
+  caller: Omit<Caller, 'isFromThisMachine'>,
+  identity?: Identity | null,
+) => Promise<Result>;
+
+/** Returns a function that makes calls from within the process, with the permissions, schemas and time limits of calls over HTTP. */
+export function createMakeCall(endpoints: readonly Endpoint[], settings: RunSettings): MakeCall {
+  const byName = new Map(endpoints.map((each) => [each.name, each]));
+  return async (name, input, caller, identity = null) => {
+    const endpoint = byName.get(name);
+    if (!endpoint) return { input, error: settings.describeError(new Fault('not_found'), name) };
+    const call = {
+      ...caller,
+      readInput: () => input,
+      identify: async () => identity,
+      isAdmin: async () => false,
+      isFromThisMachine: () => false,
+    };
+    return runEndpoint(endpoint, call, settings);
+  };
 }
 
 /** A caller within the process: the account that a bearer token belongs to, or null for an anonymous caller. */
@@ -168,33 +188,17 @@ export type DirectCaller = { identity: Identity | null; authorization: string | 
 /** The cookies of a caller that has none. */
 export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHint: () => {} };
 
-/**
- * Returns a function that makes the typed client of the contract for one caller within the process. Its calls have the permissions,
- * schemas and time limits of calls over HTTP, but no cookies; they throw ApiError.
- */
-export function createDirectClient(served: readonly Served[], settings: InvokeSettings): (caller: DirectCaller) => Client {
-  const servedByName = new Map(served.map((each) => [each.name, each]));
-  return ({ identity, authorization, clientAddress, requestId }) => {
-    const callRoute = async (name: RouteName, input: unknown) => {
-      const found = servedByName.get(name);
-      if (!found) throw toApiError(settings.describeError(new Fault('not_found'), name));
-      const call = {
-        clientAddress,
-        requestId,
-        cookies: NO_COOKIES,
-        header: (header: string) => (header === 'authorization' ? authorization : undefined),
-        readInput: () => input,
-        identify: async () => identity,
-        isAdmin: async () => false,
-        isFromThisMachine: () => false,
-      };
-      const result = await invoke(found, call, settings);
-      if (result.error) throw toApiError(result.error);
-      return JSON.parse(result.json);
-    };
-    const names = Object.keys(routes) as RouteName[];
-    return Object.fromEntries(names.map((name) => [name, (input: unknown) => callRoute(name, input)])) as Client;
+/** Returns the typed client of the contract for a caller within the process, without cookies. Its calls throw ApiError. */
+export function createDirectClient(makeCall: MakeCall, { identity, authorization, clientAddress, requestId }: DirectCaller): Client {
+  const header = (name: string) => (name === 'authorization' ? authorization : undefined);
+  const caller = { clientAddress, requestId, cookies: NO_COOKIES, header };
+  const functionOf = (name: CallName) => async (input: Fields) => {
+    const { output, error } = await makeCall(name, input, caller, identity);
+    if (error) throw toApiError(error);
+    return output;
   };
+  const client: object = Object.fromEntries((Object.keys(calls) as CallName[]).map((name) => [name, functionOf(name)]));
+  return client as Client;
 }
 
 /** Returns an error as the typed client throws it. */
@@ -209,23 +213,14 @@ export type Listener = (
   pathParams?: Record<string, string | string[]>,
 ) => Promise<void>;
 
-/** A call that was made: its input before it was parsed, and its output or why it was refused. */
-export type MadeCall = { input: Record<string, unknown> } & (
-  | { output: object; error?: undefined }
-  | { output?: undefined; error: DescribedError }
-);
-
 /** Returns what the response to a call contains besides; null: nothing. @param make makes the call */
-export type Addition = (
-  browser: Pick<Call, 'clientAddress' | 'requestId' | 'cookies' | 'header'>,
-  make: () => Promise<MadeCall>,
-) => Promise<object | null>;
+export type Addition = (browser: Omit<Caller, 'isFromThisMachine'>, make: () => Promise<Result>) => Promise<object | null>;
 
-export type ListenerSettings = InvokeSettings & {
+export type ListenerSettings = RunSettings & {
   /** Returns what the response to a request contains besides, where the request prefers that (RFC 7240); null for any other. */
-  additionTo(name: RouteName, request: IncomingMessage): Addition | null;
+  additionTo(name: CallName, request: IncomingMessage): Addition | null;
   /** The calls of which a request may prefer more, so that their responses vary. */
-  varies(name: RouteName): boolean;
+  varies(name: CallName): boolean;
   /** As of `cookiesOf`. */
   secure: boolean;
   trustProxy: number;
@@ -240,58 +235,55 @@ export type ListenerSettings = InvokeSettings & {
 };
 
 /**
- * Returns a function that makes the HTTP listener of a route. A listener does not use Express, so that the most frequent calls can
+ * Returns a function that makes the HTTP listener of a call. A listener does not use Express, so that the most frequent calls can
  * be handled before it.
  */
-export function createListener(settings: ListenerSettings): (served: Served) => Listener {
+export function createListener(settings: ListenerSettings): (endpoint: Endpoint) => Listener {
   const dataOnly = dataHeaders(settings.secure);
-  return (served) => {
-    const route: Route = routes[served.name];
-    const oauth = route.oauth === true;
-    const varies = settings.varies(served.name);
+  return (endpoint) => {
+    const { name } = endpoint;
+    const { access, method, oauth, scope }: CallSpec = calls[name];
+    const varies = settings.varies(name);
     const headers = varies ? { ...dataOnly, Vary: 'Prefer' } : dataOnly;
-    const isQuery = route.method === 'GET' || route.method === 'DELETE';
+    const isQuery = method === 'GET' || method === 'DELETE';
     const successHeaders = {
       ...headers,
       'Content-Type': 'application/json; charset=utf-8',
-      ...(route.access === 'any-origin' && ANY_ORIGIN),
+      ...(access === 'any-origin' && ANY_ORIGIN),
     };
     return async (request, response, pathParams) => {
       const cookies = cookiesOf(request, response, settings.secure);
       const requestId = requestIdOf(request);
-      let input: Record<string, unknown> = {};
       const readInput = async () => {
-        if (route.method !== 'GET') requireOwnOrigin(request, route.access, settings.origins);
-        const fields = isQuery ? queryOf(request) : await readBody(request, oauth);
-        input = pathParams ? { ...fields, ...pathParams } : fields;
-        return input;
+        if (method !== 'GET') requireOwnOrigin(request, access, settings.origins);
+        const fields = isQuery ? queryOf(request) : await readBody(request, oauth === true);
+        return pathParams ? { ...fields, ...pathParams } : fields;
       };
       const call = {
         clientAddress: clientAddressOf(request, settings.trustProxy),
         requestId,
         cookies,
-        header: (name: string) => request.headers[name]?.toString(),
+        header: (header: string) => request.headers[header]?.toString(),
         readInput,
         identify: () => settings.identityOf(request, cookies),
         isAdmin: () => settings.isAdmin(cookies),
         isFromThisMachine: () => isFromThisMachine(request),
       };
-      let result: Result | undefined;
-      const make = async () => {
-        result = await invoke(served, call, settings);
-        return result.error ? { input, error: result.error } : { input, output: JSON.parse(result.json) };
+      let made: Promise<Result> | undefined;
+      const make = () => {
+        made ??= runEndpoint(endpoint, call, settings);
+        return made;
       };
-      const addition = varies ? settings.additionTo(served.name, request) : null;
+      const addition = varies ? settings.additionTo(name, request) : null;
       // A response without the addition is better than none: the call has been made.
       const added = addition && (await addition(call, make).catch((error) => void settings.describeError(error, 'page', requestId)));
-      result ??= await invoke(served, call, settings);
-      if (result.error) {
-        const challenge = challengeFor(result.error.fault, route.scope && [route.scope]);
+      const { output, error } = await make();
+      if (error) {
+        const challenge = challengeFor(error.fault, scope && [scope]);
         const errorHeaders = challenge ? { ...headers, 'WWW-Authenticate': settings.challengeOf(challenge) } : headers;
-        const { fault, body } = result.error;
-        return sendError(response, { fault, body: { ...body, ...added } }, errorHeaders, { oauth });
+        return sendError(response, { ...error, body: { ...error.body, ...added } }, errorHeaders, { oauth: oauth === true });
       }
-      const json = added ? JSON.stringify({ ...JSON.parse(result.json), ...added }) : result.json;
+      const json = JSON.stringify(added ? { ...output, ...added } : output);
       response.writeHead(200, { ...successHeaders, 'X-Request-Id': requestId, 'Content-Length': Buffer.byteLength(json) });
       response.end(json);
     };
