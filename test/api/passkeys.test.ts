@@ -274,8 +274,11 @@ test.each([
   const { id_token } = (await exchangeCode(client, begun, code)).json;
   const claims = JSON.parse(Buffer.from(id_token.split('.')[1], 'base64url').toString());
   expect(claims).toMatchObject({ email, amr: [method, 'user'] });
-  const log = (await developer.client.get(`/api/clients/${id}/logs`)).json as { action: string }[];
-  expect(log.map(({ action }) => action)).toEqual(['code_exchanged', 'signed_in_passkey']);
+  await waitUntil('the log has the exchange, which is added after the response, and the sign-in before it', 60_000, async () => {
+    const log = (await developer.client.get(`/api/clients/${id}/logs`)).json as { action: string }[];
+    const actions = log.map(({ action }) => action).join(', ');
+    return actions === 'code_exchanged, signed_in_passkey' || actions;
+  });
   expect(await stage.query("select client_id from audit_log where email = $1 and method = 'p'", [email])).toEqual([
     { client_id: clientId },
   ]);
