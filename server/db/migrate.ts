@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { StartError } from '../start-error.ts';
 import { DatabaseClient } from './client.ts';
 import { createFunctions, missingFunctions, type SqlFunction } from './functions.ts';
+import { LOCKS } from './locks.ts';
 import {
   inShortTransaction,
   MIGRATION_NAME,
@@ -19,9 +20,6 @@ import { type Migration, migrations } from './migrations/migrations.ts';
 
 /** The names of all migrations of this program, in order. */
 export const MIGRATIONS: readonly string[] = migrations.map(({ name }) => name);
-
-/** An arbitrary number, the same in every instance. A session holds this lock during a whole migration. */
-const MIGRATION_LOCK = 4_127_003;
 
 const POLL_MS = 200;
 const CONNECT_MS = 5_000;
@@ -133,7 +131,7 @@ function upgradeSchema(client: pg.Client, wanted: readonly Migration[], options:
 
 /** Prevents other processes from changing the schema until the end of the transaction; waits up to its `lock_timeout`. */
 export async function lockMigrations(client: pg.ClientBase): Promise<void> {
-  await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  await client.query('select pg_advisory_xact_lock($1)', [LOCKS.migration]);
 }
 
 /** The migrations of a database. */
@@ -233,7 +231,7 @@ async function removeTimeouts(client: pg.ClientBase): Promise<void> {
 /** Polls for the lock: a statement that waits in PostgreSQL holds a snapshot, for which a concurrent index build has to wait. */
 async function takeLock(client: pg.ClientBase, report: (line: string) => void): Promise<void> {
   for (let first = true; ; first = false) {
-    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [MIGRATION_LOCK]);
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [LOCKS.migration]);
     if (rows[0].taken) return;
     if (first) report('Another process is migrating the database; waiting for it to finish.');
     await sleep(POLL_MS);

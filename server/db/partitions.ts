@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { SESSION_SETTINGS } from './client.ts';
+import { LOCKS } from './locks.ts';
 import { inShortTransaction } from './migration-steps.ts';
 
 /** A table that is partitioned by ranges of time (docs/decisions/0022-partitions.md). */
@@ -64,7 +65,7 @@ export const TOKENS: PartitionedTable = {
 export const idAt = (time: string) => `(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
 /** Of all processes that create or drop partitions, one does so at a time. */
-const TAKE_PARTITION_LOCK = 'select pg_advisory_xact_lock(4127004)';
+const TAKE_PARTITION_LOCK = `select pg_advisory_xact_lock(${LOCKS.partitions})`;
 /** A table that another transaction uses for long, such as a backup, is left to the next run. */
 const MAX_TRIES = 5;
 

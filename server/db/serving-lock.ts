@@ -3,12 +3,9 @@ import type pg from 'pg';
 import { fingerprintOf } from '../secrets.ts';
 import { StartError } from '../start-error.ts';
 import { DatabaseClient, READ_ONLY_CAUSE, SESSION_SETTINGS } from './client.ts';
+import { LOCKS } from './locks.ts';
 import { MIGRATION_NAME } from './migration-steps.ts';
 
-// An arbitrary number, the same in every process.
-const SERVING_LOCK = 4_127_002;
-/** The class of the locks by SECRET_KEY. */
-const SECRET_KEY_LOCKS = 4_127_006;
 const TIMEOUT_MS = 2_500;
 const RETRY_MS = 500;
 /** How long PostgreSQL may take to close the connections of a service that has just stopped. */
@@ -93,7 +90,7 @@ class ServingLock {
       await client.query(SESSION_SETTINGS);
       const { rows } = await client.query<{ held: boolean; cause: string | null }>(
         `select pg_try_advisory_lock_shared($1) as held, pg_try_advisory_lock_shared($2, $3), ${READ_ONLY_CAUSE} as cause`,
-        [SERVING_LOCK, SECRET_KEY_LOCKS, lockOf(this.#secretKey)],
+        [LOCKS.serving, LOCKS.secretKey, lockOf(this.#secretKey)],
       );
       // A lock on a demoted server would not prevent a restore into the new primary.
       if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
@@ -135,7 +132,7 @@ export async function isServingWith(database: pg.Pool | pg.ClientBase, secretKey
   const { rows } = await database.query<{ held: boolean }>(
     `select exists (select from pg_locks where locktype = 'advisory' and classid = $1::int and objid::bigint = $2::bigint and objsubid = 2
        and database = (select oid from pg_database where datname = current_database())) as held`,
-    [SECRET_KEY_LOCKS, lockOf(secretKey) >>> 0],
+    [LOCKS.secretKey, lockOf(secretKey) >>> 0],
   );
   return rows[0].held;
 }
@@ -145,7 +142,7 @@ const lockOf = (secretKey: Buffer) => fingerprintOf(secretKey).readInt32BE(0);
 
 /** Locks the database for the transaction of `client` only. @returns false while the service is using it */
 export async function lockOutService(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [SERVING_LOCK]);
+  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [LOCKS.serving]);
   return rows[0].taken && !(await isInUse(client));
 }
 
@@ -155,7 +152,7 @@ async function isInUse(client: pg.ClientBase): Promise<boolean> {
     `select exists (select from pg_locks where locktype = 'advisory' and classid = 0 and objid = $1 and objsubid = 1 and mode = 'ShareLock'
          and database = (select oid from pg_database where datname = current_database()))
        or exists (select from pg_stat_activity where datname = current_database() and application_name = any($2)) as in_use`,
-    [SERVING_LOCK, SERVICE_NAMES],
+    [LOCKS.serving, SERVICE_NAMES],
   );
   return rows[0].in_use;
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
+import { LOCKS } from '../db/locks.ts';
 import { isRememberedKeyAlive } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { digest } from '../secrets.ts';
@@ -166,9 +167,6 @@ type Rotation = {
   keptSeconds: number | null;
 };
 
-/** The advisory lock of the keys, an arbitrary number: one instance at a time changes them. */
-export const KEYS_LOCK = 4_127_005;
-
 // now() is when the transaction began, before it waited for the lock: another instance may have added keys since.
 const READ = `
 select kid, algorithm, encrypted, signs_from <= statement_timestamp() as started from oidc_keys
@@ -261,7 +259,7 @@ async function withLock<Result>(database: pg.Pool | pg.Client, work: (client: pg
   };
   try {
     await client.query('begin');
-    await client.query('select pg_advisory_xact_lock($1)', [KEYS_LOCK]);
+    await client.query('select pg_advisory_xact_lock($1)', [LOCKS.providerKeys]);
     const result = await work(client);
     await client.query('commit');
     release();

@@ -1,25 +1,23 @@
-// Any numbers, as long as every instance uses the same ones.
-const SIGN_OUT_LOCK = 4_127_002;
-const DEVICE_LOCK = 4_127_003;
+import { LOCKS } from '../db/locks.ts';
 
 /**
  * Returns a condition that is true unless the account of an address is being signed out. What a statement with this condition
  * issues was either issued before the sign-out began, which then sees and ends it, or is not issued. Never waits.
  * @param email the address, as SQL
  */
-export const notBeingSignedOut = (email: string) => `pg_try_advisory_xact_lock_shared(${SIGN_OUT_LOCK}, hashtext(${email}))`;
+export const notBeingSignedOut = (email: string) => `pg_try_advisory_xact_lock_shared(${LOCKS.signOut}, hashtext(${email}))`;
 
 /** Begins the transaction of a sign-out of the account $1, once everything that was being issued to it without a new email is committed. */
-export const BEGIN_SIGN_OUT = `select pg_advisory_xact_lock(${SIGN_OUT_LOCK}, hashtext($1))`;
+export const BEGIN_SIGN_OUT = `select pg_advisory_xact_lock(${LOCKS.signOut}, hashtext($1))`;
 
 /** Waits for the end of a sign-out of the account $1, if there is one, and delays the next one until the end of the transaction. */
-export const WAIT_FOR_SIGN_OUT = `select pg_advisory_xact_lock_shared(${SIGN_OUT_LOCK}, hashtext($1))`;
+export const WAIT_FOR_SIGN_OUT = `select pg_advisory_xact_lock_shared(${LOCKS.signOut}, hashtext($1))`;
 
 /**
  * Locks the device $1 until the end of the transaction, before a sign-in replaces its session. The next statement sees what the
  * previous holder of the lock committed.
  */
-export const BEGIN_SESSION_CHANGE = `select pg_advisory_xact_lock(${DEVICE_LOCK}, hashtext(encode($1, 'hex')))`;
+export const BEGIN_SESSION_CHANGE = `select pg_advisory_xact_lock(${LOCKS.device}, hashtext(encode($1, 'hex')))`;
 
 /**
  * Locks the devices $1 and, like BEGIN_SIGN_OUT, the accounts with a session or a key on them. Accounts come first and each kind
@@ -32,9 +30,9 @@ with accounts as (
   select u.email from sessions s join users u on u.id = s.user_id where s.device = any($1)
 ),
 locks as materialized (
-  select ${SIGN_OUT_LOCK} as kind, hashtext(email) as key from accounts
+  select ${LOCKS.signOut} as kind, hashtext(email) as key from accounts
   union
-  select ${DEVICE_LOCK}, hashtext(encode(device, 'hex')) from unnest($1) device
+  select ${LOCKS.device}, hashtext(encode(device, 'hex')) from unnest($1) device
   order by kind, key
 )
 select pg_advisory_xact_lock(kind, key) from locks`;

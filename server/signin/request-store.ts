@@ -4,6 +4,7 @@ import type { Destination } from '../../contract/signin.ts';
 import { GUESSES } from '../accounts/guesses.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
+import { LOCK_BY_NAME } from '../db/locks.ts';
 import { Slots } from '../db/slots.ts';
 import type { AttemptKind } from './attempts.ts';
 import { REQUEST_EMAILS } from './sql-functions.ts';
@@ -67,8 +68,6 @@ const MAX_ON_PROBATION = 2;
 
 const REQUEST = `select * from ${REQUEST_EMAILS.name}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
-const LOCK_WEBSITE = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
-
 /** The statements that begin an attempt. Every clock in them is the database's. */
 export class RequestStore {
   readonly #core: pg.Pool;
@@ -99,7 +98,9 @@ export class RequestStore {
     const result = await this.#requestBatched(attempt);
     if (result.status !== 'on_probation') return result;
     // The lock is a statement of its own, so that the next one sees what its last holder did. A refusal is counted like any other.
-    return this.#onProbation.run(() => this.requestAfter((query) => query(LOCK_WEBSITE, [attempt.domain]), attempt, 'commit'));
+    return this.#onProbation.run(() =>
+      this.requestAfter((query) => query(LOCK_BY_NAME, [`probation ${attempt.domain}`]), attempt, 'commit'),
+    );
   }
 
   /** Does the same in one transaction after `first`. When that fails or no email is sent, both are rolled back. */

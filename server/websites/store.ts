@@ -3,13 +3,13 @@ import { Fault } from '../../contract/errors.ts';
 import { MAX_UNPROVEN_WEBSITES } from '../../contract/limits.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { inTransaction, type Query } from '../db/database.ts';
+import { LOCK_BY_NAME } from '../db/locks.ts';
 import type { Website } from '../db/models.ts';
 import type { MailKind } from '../mail/mail.ts';
 import { beginChange, type ProofSource, requireProof } from '../permissions/proofs.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { newChallenge, type ProofKind } from './proof.ts';
 
-const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
 const COUNT = `select count(*)::int as count from websites
   where email = $1 and proven_at is null and not (registered_by_others and $2) and id is distinct from $3::uuid`;
 
@@ -44,7 +44,7 @@ select count(*)::int from website`;
  * @throws Fault too_many
  */
 export async function checkUnprovenLimit(query: Query, email: string, options: { onlyOwn: boolean; except?: string }): Promise<void> {
-  await query(LOCK, [`unproven websites ${email}`]);
+  await query(LOCK_BY_NAME, [`unproven websites ${email}`]);
   const { rows } = await query(COUNT, [email, options.onlyOwn, options.except ?? null]);
   const [{ count }] = rows as { count: number }[];
   if (count < MAX_UNPROVEN_WEBSITES) return;
@@ -168,7 +168,7 @@ function grantOnce(core: pg.Pool, claim: Claim, newMailId: () => string): Promis
   return inTransaction(core, async (query, plain) => {
     await beginChange(plain, by);
     // One claimant at a time. Registrations do not take this lock, so one may still come between the next statement and the insert.
-    await query('claims-lock', LOCK, [`claim ${domain}`]);
+    await query('claims-lock', LOCK_BY_NAME, [`claim ${domain}`]);
     const [holder] = await query<Pick<Website, 'id' | 'email' | 'provenAt'>>('claims-holder', HOLDER, [domain]);
     const isHolder = holder?.email === email;
     if (holder && !isHolder) await requireProof(plain, by, source);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { LOCKS } from '../../server/db/locks.ts';
 import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../../server/oidc/keys.ts';
-import { KEYS_LOCK } from '../../server/oidc/store.ts';
 import { SecretKeys } from '../../server/secrets.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { waitUntil } from '../support/waiting.ts';
@@ -48,15 +48,15 @@ test('an instance that waited while another one added the first keys adds none',
   await openKeys().signingKeys();
   const stored = await pool.query('delete from oidc_keys returning kid, algorithm, encrypted');
   const other = await pool.connect();
-  await other.query('select pg_advisory_lock($1)', [KEYS_LOCK]);
+  await other.query('select pg_advisory_lock($1)', [LOCKS.providerKeys]);
   const waiting = openKeys().signingKeys();
   const waits = `select from pg_locks where locktype = 'advisory' and objid = $1 and not granted
     and database = (select oid from pg_database where datname = current_database())`;
-  await waitUntil('the instance waits for the lock', 60_000, async () => (await pool.query(waits, [KEYS_LOCK])).rowCount === 1);
+  await waitUntil('the instance waits for the lock', 60_000, async () => (await pool.query(waits, [LOCKS.providerKeys])).rowCount === 1);
   for (const row of stored.rows) {
     await other.query('insert into oidc_keys (kid, algorithm, encrypted) values ($1, $2, $3)', [row.kid, row.algorithm, row.encrypted]);
   }
-  await other.query('select pg_advisory_unlock($1)', [KEYS_LOCK]);
+  await other.query('select pg_advisory_unlock($1)', [LOCKS.providerKeys]);
   other.release();
   const signing = stored.rows.filter(({ algorithm }) => algorithm !== null);
   expect((await waiting).map(({ kid }) => kid).sort()).toEqual(signing.map(({ kid }) => kid).sort());
