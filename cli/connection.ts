@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { usageError } from './exit.ts';
 import type { Environment } from './installation.ts';
 

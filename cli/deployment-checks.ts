@@ -72,7 +72,7 @@ async function checkAddress({ config, dns, options }: Parts): Promise<CheckResul
     import('../diagnostics/check.ts'),
     import('../diagnostics/tls.ts'),
     import('../diagnostics/deployment.ts'),
-    import('../contract/rules.ts'),
+    import('../contract/urls.ts'),
   ]);
   const callback = new URL(publicUrl);
   return Promise.all([

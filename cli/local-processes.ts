@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { type AppCommand, readEnvFile } from './app-sources.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';

@@ -125,7 +125,7 @@ const INBOX_TIMEOUT_MS = 3_000;
 
 /** Returns the address of the flag or of a prompt. @throws CommandError usage */
 export async function readAddress({ terminal }: Context, given: string | undefined): Promise<string> {
-  const { EMAIL_MESSAGES, emailFaultOf, readEmail } = await import('../contract/rules.ts');
+  const { EMAIL_MESSAGES, emailFaultOf, readEmail } = await import('../contract/emails.ts');
   const typed =
     given ??
     (await promptText(terminal, {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { anyEntered } from '../contract/entered.ts';
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { CommandError, EXIT } from './exit.ts';
 
 /** A listener for a loopback redirect URI (RFC 8252 §7.3). */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { usageError } from './exit.ts';
 import { baseDirectory, type Environment } from './installation.ts';
 

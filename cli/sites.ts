@@ -1,7 +1,7 @@
 import type { Output } from '../contract/calls.ts';
 import type { ApiError, Client } from '../contract/client.ts';
 import type { ErrorCode } from '../contract/errors.ts';
-import { normalDomain } from '../contract/rules.ts';
+import { normalDomain } from '../contract/urls.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
 import { promptText } from './prompts.ts';

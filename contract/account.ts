@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX_API_KEYS, MAX_LIST_PAGE, MAX_PASSKEYS, STATS_DAYS, STATS_PERIODS } from './limits.ts';
-import { fromNameFault, logoUrlFault, nameFault } from './rules.ts';
+import { fromNameFault, nameFault } from './rules.ts';
 import { APPLICATION_SCOPES } from './scopes.ts';
+import { logoUrlFault } from './urls.ts';
 
 export const User = z.object({ id: z.string(), email: z.string(), name: z.string().nullable() });
 export const Session = z.object({ user: User.nullable() });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { AUTHENTICATIONS, nameFault, publicKeyFault, redirectUriFault, SECRET_GRACE_HOURS, serverUriFault } from './rules.ts';
+import { AUTHENTICATIONS, nameFault, publicKeyFault, SECRET_GRACE_HOURS } from './rules.ts';
 import { APPLICATION_SCOPES, RESOURCE_SCOPES } from './scopes.ts';
+import { redirectUriFault, serverUriFault } from './urls.ts';
 
 const MAX_NAME_LENGTH = 80;
 const name = z

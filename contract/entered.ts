@@ -1,5 +1,5 @@
+import { INVISIBLE } from './emails.ts';
 import type { EmailMethod } from './methods.ts';
-import { INVISIBLE } from './rules.ts';
 
 /** What a person enters from an email, of one method. */
 type Row = {

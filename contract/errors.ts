@@ -1,4 +1,4 @@
-import { EMAIL_MESSAGES } from './rules.ts';
+import { EMAIL_MESSAGES } from './emails.ts';
 
 /**
  * Every error of the API: its HTTP status, a sentence for people and what to do next. `oauth` is the error code of RFC 6749 §5.2

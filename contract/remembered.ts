@@ -1,5 +1,5 @@
+import { normalEmail } from './emails.ts';
 import { MAX_REMEMBERED_ACCOUNTS } from './limits.ts';
-import { normalEmail } from './rules.ts';
 
 /** A remembered account: a hint for the page, useless without the browser's HttpOnly device cookie. `timestamp` is in Unix milliseconds. */
 export type RememberedAccount = { email: string; key: string; timestamp: number };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { EMAIL_MESSAGES, emailFaultOf, readEmail } from './emails.ts';
 import { enteredFault, readEntered } from './entered.ts';
 import { languageCodes } from './languages.ts';
 import { MAX_SIGN_IN_AGE_SECONDS } from './limits.ts';
 import { methodNames } from './methods.ts';
-import { EMAIL_MESSAGES, emailFaultOf, readEmail } from './rules.ts';
 
 export const Language = z.object({ code: z.enum(languageCodes), name: z.string(), flagEmoji: z.string() });
 /** A language code; a missing or unsupported one becomes English. */

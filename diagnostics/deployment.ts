@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { isThisMachine } from '../contract/rules.ts';
 import { About } from '../contract/service.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { type Finding, fail, oneLine, pass, skip } from './check.ts';
 import type { Dns } from './dns.ts';
 import { describeNetworkError, isLocalProblem } from './request.ts';

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { isPublicAddress } from '../server/websites/guarded-fetch.ts';
 import { type NameServer, openNameServer } from '../test/support/dns.ts';
 import { type DnsOptions, openDns, parseDnsServers } from './dns.ts';

@@ -1,4 +1,4 @@
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { type Finding, fail, oneLine, pass, skip } from './check.ts';
 import { type PageRequest, type PageResponse, parseSetCookies, requestPage, type SetCookie } from './request.ts';
 import type { CheckOptions, Target } from './website.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { oneLine } from './check.ts';
 import type { CheckOptions } from './website.ts';
 

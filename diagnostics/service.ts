@@ -1,7 +1,7 @@
 import type { Output } from '../contract/calls.ts';
 import { ApiError, type Client } from '../contract/client.ts';
-import { hasProofText } from '../contract/rules.ts';
 import { About } from '../contract/service.ts';
+import { hasProofText } from '../contract/urls.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';
 import { describeNetworkError, requestPage } from './request.ts';
 import { type CheckOptions, type Remedies, registrableDomain, type Target } from './website.ts';

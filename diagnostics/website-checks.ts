@@ -1,6 +1,6 @@
 import { ApiError, type Client } from '../contract/client.ts';
 import { type ErrorCode, errors } from '../contract/errors.ts';
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { attackWebsite } from './attack.ts';
 import { checkCallback } from './callback.ts';
 import type { CheckResult } from './check.ts';

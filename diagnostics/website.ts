@@ -1,5 +1,5 @@
 import { getDomain } from 'tldts';
-import { isThisMachine, normalHost } from '../contract/rules.ts';
+import { isThisMachine, normalHost } from '../contract/urls.ts';
 import type { Cancellation } from './check.ts';
 import type { Dns } from './dns.ts';
 

@@ -1,6 +1,6 @@
 import { completable, type GetPromptResult, type McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { LOCALHOST } from '../contract/rules.ts';
+import { LOCALHOST } from '../contract/urls.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { assistantPrompt } from '../templates/render.ts';
 import { frameworkIds, renderIntegration, requireFramework } from './integration.ts';

@@ -1,6 +1,6 @@
 import type { Output } from '../contract/calls.ts';
 import type { Client } from '../contract/client.ts';
-import { normalDomain } from '../contract/rules.ts';
+import { normalDomain } from '../contract/urls.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { hasCode, type McpContext, refusal } from './tool.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { RATE_LIMITS } from '../contract/limits.ts';
-import { isThisMachine } from '../contract/rules.ts';
+import { isThisMachine } from '../contract/urls.ts';
 import { domainOf, isReservedDomain, type Mailbox, parseSender } from './mail/sender.ts';
 import { keptSecret, SecretKeys } from './secrets.ts';
 import { type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, SENDER_REMEDY, type Settings, settings } from './settings.ts';

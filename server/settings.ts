@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { MAIL_BLOCK_FACTOR, MAX_LOG_DAYS, RATE_LIMITS } from '../contract/limits.ts';
-import { isThisMachine, normalHost } from '../contract/rules.ts';
+import { isThisMachine, normalHost } from '../contract/urls.ts';
 import { normalizeUrl, tlsFaultOf } from './db/address.ts';
 import { parseSender } from './mail/sender.ts';
 

@@ -1,5 +1,5 @@
 import { type LanguageCode, languages } from '../contract/languages.ts';
-import { normalHost } from '../contract/rules.ts';
+import { normalHost } from '../contract/urls.ts';
 import { environment } from './catalog.ts';
 import type { EnvironmentVariable, Framework, Layout, Wiring } from './framework.ts';
 

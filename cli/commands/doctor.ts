@@ -79,7 +79,7 @@ async function parseWebsite(domain: string, url: string | undefined, paths: Pick
 async function openDoctorDns(variable: string | undefined): Promise<Dns> {
   const [{ openDns, parseDnsServers }, { isThisMachine }] = await Promise.all([
     import('../../diagnostics/dns.ts'),
-    import('../../contract/rules.ts'),
+    import('../../contract/urls.ts'),
   ]);
   const servers = parseDnsServers(variable);
   try {

@@ -109,7 +109,7 @@ async function openWebsiteChecks(
     import('../../diagnostics/website-checks.ts'),
     import('../../diagnostics/dns.ts'),
     import('../../server/websites/guarded-fetch.ts'),
-    import('../../contract/rules.ts'),
+    import('../../contract/urls.ts'),
   ]);
   const servers = parseDnsServers(env.DNS_SERVERS);
   const dns = openDns({ servers, isAllowedAddress: isPublicAddress, usesSystemLookup: isThisMachine });

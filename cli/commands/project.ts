@@ -115,7 +115,7 @@ async function parsePaths({ loginPath, page }: Flags): Promise<Pick<Flags, 'logi
 
 /** @throws CommandError usage for an address that is not on this machine */
 async function parseUrl(text: string): Promise<string> {
-  const { isThisMachine } = await import('../../contract/rules.ts');
+  const { isThisMachine } = await import('../../contract/urls.ts');
   const hint = 'Give the address of the app on this machine, such as http://localhost:5173; `emailauth doctor` checks a public website.';
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw usageError(`--url is not an address: ${text}`, hint);
   const { hostname, origin } = new URL(text);

@@ -1,4 +1,5 @@
-import { domainInput, EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../contract/rules.ts';
+import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../contract/emails.ts';
+import { domainInput } from '../../contract/urls.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { promptText } from '../prompts.ts';

@@ -1,6 +1,6 @@
 import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
-import { domainInput } from '../../contract/rules.ts';
+import { domainInput } from '../../contract/urls.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { normalHost } from '../../contract/rules.ts';
+import { normalHost } from '../../contract/urls.ts';
 import { detectLayout } from '../../templates/detect.ts';
 import { type Framework, forProject, variantFor } from '../../templates/framework.ts';
 import { readSources } from '../../templates/read.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'tinyglobby';
-import { isThisMachine } from '../../contract/rules.ts';
+import { isThisMachine } from '../../contract/urls.ts';
 import { MIN_SECRET_LENGTH } from '../../templates/catalog.ts';
 import type { Framework, Wiring } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { domainMessage, normalHost } from '../../contract/rules.ts';
+import { domainMessage, normalHost } from '../../contract/urls.ts';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
 import { detectFrameworks } from '../../templates/detect.ts';
 import type { Framework } from '../../templates/framework.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError, type Client } from '../../contract/client.ts';
+import { emailFaultOf, readEmail } from '../../contract/emails.ts';
 import { anyEntered, enteredFault, readEntered } from '../../contract/entered.ts';
 import { errors } from '../../contract/errors.ts';
 import { languageOf } from '../../contract/languages.ts';
-import { emailFaultOf, readEmail } from '../../contract/rules.ts';
 import type { SignIn } from '../../mcp/tool.ts';
 import { endSession } from '../api.ts';
 import type { Context } from '../command.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { languages } from '../../contract/languages.ts';
-import { LOCALHOST, normalHost } from '../../contract/rules.ts';
+import { LOCALHOST, normalHost } from '../../contract/urls.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import type { WebsiteCheck } from '../../diagnostics/website-checks.ts';
 import { markdownPath } from '../../docs/pages.ts';

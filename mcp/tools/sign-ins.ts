@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { Overview } from '../../contract/account.ts';
 import type { Client } from '../../contract/client.ts';
+import { maskEmail } from '../../contract/emails.ts';
 import { WebsiteEvent } from '../../contract/events.ts';
 import { MAX_EVENT_AGE_SECONDS, STATS_DAYS } from '../../contract/limits.ts';
 import { METHODS, methodNames, OTHERS_AS_COUNTED, signInsByMethod } from '../../contract/methods.ts';
-import { maskEmail, secondsOf } from '../../contract/rules.ts';
+import { secondsOf } from '../../contract/rules.ts';
 import { VerifyRequest } from '../../contract/signin.ts';
 import { WebsiteStats } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LOCALHOST, normalDomain } from '../../contract/rules.ts';
+import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { nextSteps } from '../../templates/render.ts';

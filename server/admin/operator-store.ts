@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { mailboxOf, readEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
-import { mailboxOf, readEmail } from '../../contract/rules.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { readSchemaState } from '../db/migrate.ts';
 import { startOf } from '../db/row-numbers.ts';
@@ -39,7 +39,7 @@ const RETRIED = ['55P03', '40P01'];
 /** SQLSTATE insufficient_privilege. */
 const NOT_OWNER = '42501';
 
-// $1 the address, $2 its mailbox (contract/rules.ts), $3 domains to delete, $4 the address that gets the other websites,
+// $1 the address, $2 its mailbox (contract/emails.ts), $3 domains to delete, $4 the address that gets the other websites,
 // $5 what replaces the address in the activity log. Each statement is preceded by all parameters as `given`. Attempts are deleted before their emails, as in other transactions.
 const GIVEN = 'given as (select $1::text as email, $2::text as mailbox, $3::text[] as deleted, $4::text as heir, $5::text as erased)';
 /** Whether a JSON text contains the address as a whole value. */

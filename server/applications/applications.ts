@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_APPLICATIONS } from '../../contract/limits.ts';
-import { hasOwnScheme } from '../../contract/rules.ts';
+import { hasOwnScheme } from '../../contract/urls.ts';
 import { type Database, type Query, queryOf } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
 import { SHOWN_ACTION } from '../db/sign-in-rows.ts';

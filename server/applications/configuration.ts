@@ -1,6 +1,6 @@
 import type { Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import { hasOwnScheme } from '../../contract/rules.ts';
+import { hasOwnScheme } from '../../contract/urls.ts';
 import type { Application } from '../db/models.ts';
 import { digest, randomSecret } from '../secrets.ts';
 

@@ -1,4 +1,4 @@
-import { LOCALHOST } from '../../contract/rules.ts';
+import { LOCALHOST } from '../../contract/urls.ts';
 
 /**
  * A new row of the audit log, as SQL expressions. The website and the application are those of `domain` and `clientId` at this time; a

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { Parsed } from '../../contract/calls.ts';
+import { mailboxOf } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { EVP_NONCE_SECONDS } from '../../contract/limits.ts';
 import type { SignInPage } from '../../contract/pages.ts';
-import { mailboxOf } from '../../contract/rules.ts';
 import type { Destination } from '../../contract/signin.ts';
 import { type Browser, browserOf, PageValues, rememberAccount } from '../accounts/browser.ts';
 import { methodCode } from '../db/sign-in-rows.ts';

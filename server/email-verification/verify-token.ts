@@ -1,5 +1,5 @@
 import { type CryptoKey, decodeJwt, errors, importJWK, type JWK, type JWTPayload, jwtVerify } from 'jose';
-import { normalEmail } from '../../contract/rules.ts';
+import { normalEmail } from '../../contract/emails.ts';
 import {
   EVT_ALGORITHMS,
   EVT_TYPE,

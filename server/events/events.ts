@@ -1,7 +1,8 @@
 import type { Output, Parsed } from '../../contract/calls.ts';
+import { maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
-import { LOCALHOST, maskEmail, normalDomain } from '../../contract/rules.ts';
+import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import { isApplicationId } from '../applications/applications.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';

@@ -142,7 +142,7 @@ from websites w where id = $2::uuid and ${managedBy('w', '$1')}`;
 
 const ADDRESS = shownAddress({ website: '$1::uuid', email: 'email', at: 'at' });
 
-/** The address as presentEvents shows it; maskEmail of contract/rules.ts masks in the same way. */
+/** The address as presentEvents shows it; maskEmail of contract/emails.ts masks in the same way. */
 const SHOWN = `case when $8 or address = '${ERASED}' then address else left(address, 1) || '•••@' || split_part(address, '@', 2) end`;
 
 // $1 website, $2 from and $3 below which number, $4 $5 times, $6 kinds, $7 beginning of the address, $8 plainAddresses, $9 reason, $10 rows to read.

@@ -1,6 +1,7 @@
 import { parse, serialize } from 'cookie';
 import { LRUCache } from 'lru-cache';
-import { normalEmail, normalHost } from '../../contract/rules.ts';
+import { normalEmail } from '../../contract/emails.ts';
+import { normalHost } from '../../contract/urls.ts';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
 import { digest, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
-import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
+import { isLoopbackRedirectHost, normalHost } from '../../contract/urls.ts';
 
 /** A protected app, as the proxy's configuration names it in the URL of its request. */
 type App = {

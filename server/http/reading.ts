@@ -3,7 +3,7 @@ import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_INPUT_ITEMS } from '../../contract/limits.ts';
-import { isThisMachine } from '../../contract/rules.ts';
+import { isThisMachine } from '../../contract/urls.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 const NUL = /\0|\\u0000/;

@@ -1,7 +1,8 @@
 import { buttonColors } from '../../contract/colors.ts';
+import { normalEmail } from '../../contract/emails.ts';
 import { ENTERED, ENTERED_METHODS } from '../../contract/entered.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { isThisMachine, normalEmail } from '../../contract/rules.ts';
+import { isThisMachine } from '../../contract/urls.ts';
 import {
   brandOf,
   type Content,

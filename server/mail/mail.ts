@@ -1,7 +1,8 @@
 import { accentFault } from '../../contract/colors.ts';
 import type { EnteredMethod } from '../../contract/entered.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { fromNameFault, logoUrlFault, normalHost } from '../../contract/rules.ts';
+import { fromNameFault } from '../../contract/rules.ts';
+import { logoUrlFault, normalHost } from '../../contract/urls.ts';
 
 export type MailKind =
   | 'sign_in'
@@ -19,7 +20,7 @@ export type Mail = {
   /** A UUID; for an email that signs in, the attempt's. The Message-ID derives from it, so that every retry sends the same email. */
   id: string;
   kind: MailKind;
-  /** In the normal form of contract/rules.ts. */
+  /** In the normal form of contract/emails.ts. */
   recipient: string;
   language: LanguageCode;
   /**

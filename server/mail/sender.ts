@@ -1,4 +1,6 @@
-import { lineFault, normalEmail, normalHost } from '../../contract/rules.ts';
+import { normalEmail } from '../../contract/emails.ts';
+import { lineFault } from '../../contract/rules.ts';
+import { normalHost } from '../../contract/urls.ts';
 
 /** A mailbox (RFC 5322 §3.4) as emails have it: the name in Unicode, the address in ASCII with its domain as A-label (RFC 5890). */
 export type Mailbox = { name: string; address: string };

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { mailboxOf } from '../../contract/emails.ts';
 import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
-import { mailboxOf } from '../../contract/rules.ts';
 import { addActivity, addSteps } from '../db/activity-rows.ts';
 import { batched } from '../db/batch.ts';
 import type { Mail, MailKind } from './mail.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Configuration, errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
-import { hasOwnScheme, redirectUriFault } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
+import { hasOwnScheme, redirectUriFault } from '../../contract/urls.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { isRedirectOf } from '../signin/destination.ts';
 import { clientKindOf, isSecretOf, newRegisteredId, OWN_METADATA, type OwnMetadata } from './clients.ts';

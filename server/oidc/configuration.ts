@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
-import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
+import { isLoopbackRedirectHost } from '../../contract/urls.ts';
 import type { Database } from '../db/database.ts';
 import { digest, type SecretKeys } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';

@@ -3,8 +3,8 @@ import type { Client, Grant, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type pg from 'pg';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import { hasOwnScheme, isThisMachine } from '../../contract/rules.ts';
 import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
+import { hasOwnScheme, isThisMachine } from '../../contract/urls.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Endpoint, handle } from '../http/endpoint.ts';

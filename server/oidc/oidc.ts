@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JWK, Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
 import type { SignInPage } from '../../contract/pages.ts';
-import { isThisMachine } from '../../contract/rules.ts';
+import { isThisMachine } from '../../contract/urls.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';

@@ -5,7 +5,7 @@ import type { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
-import { hasOwnScheme } from '../../contract/rules.ts';
+import { hasOwnScheme } from '../../contract/urls.ts';
 import { type DescribedError, type DescribeError, errorHeaders } from '../http/errors.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import { redirectHostOf } from '../signin/destination.ts';

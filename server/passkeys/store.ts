@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import { mailboxOf } from '../../contract/emails.ts';
 import { MAX_PASSKEYS, PROOF_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
-import { mailboxOf } from '../../contract/rules.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { inTransaction } from '../db/database.ts';
 import { methodCode } from '../db/sign-in-rows.ts';

@@ -1,8 +1,8 @@
 import type { Parsed } from '../../contract/calls.ts';
+import { mailboxOf } from '../../contract/emails.ts';
 import type { Entered } from '../../contract/entered.ts';
 import { Fault } from '../../contract/errors.ts';
 import { RATE_LIMITS } from '../../contract/limits.ts';
-import { mailboxOf } from '../../contract/rules.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';

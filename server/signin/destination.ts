@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
 import type { ForwardUrlRule, SignInBoot } from '../../contract/pages.ts';
-import { hasOwnScheme, isLoopbackRedirectHost, LOCALHOST, normalHost } from '../../contract/rules.ts';
 import { type Conditions, type Destination, SignInConditions, type SignInDestination } from '../../contract/signin.ts';
+import { hasOwnScheme, isLoopbackRedirectHost, LOCALHOST, normalHost } from '../../contract/urls.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { inAscii } from '../http/reading.ts';

@@ -1,10 +1,10 @@
 import type { Parsed } from '../../contract/calls.ts';
+import { mailboxOf, maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
 import type { SignInBoot } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import { mailboxOf, maskEmail } from '../../contract/rules.ts';
 import type { Destination } from '../../contract/signin.ts';
 import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import accepts from 'accepts';
 import { parse } from 'cookie';
+import { readEmail } from '../../contract/emails.ts';
 import { type LanguageCode, languageCodes, languageOf } from '../../contract/languages.ts';
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
-import { readEmail } from '../../contract/rules.ts';
 import type { Conditions, Destination, DestinationParameters } from '../../contract/signin.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';

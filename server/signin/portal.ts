@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { v7 as uuid } from 'uuid';
 import type { Parsed } from '../../contract/calls.ts';
+import { maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
-import { maskEmail } from '../../contract/rules.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
 import { inTransaction } from '../db/database.ts';
 import { blockOfNetwork } from '../http/reading.ts';

@@ -1,6 +1,6 @@
 import type { Parsed } from '../../contract/calls.ts';
+import { mailboxOf } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
-import { mailboxOf } from '../../contract/rules.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
 import { methodCode } from '../db/sign-in-rows.ts';

@@ -1,9 +1,9 @@
 import { v7 as uuid } from 'uuid';
 import type { Parsed } from '../../contract/calls.ts';
+import { mailboxOf } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS, RATE_LIMITS } from '../../contract/limits.ts';
-import { mailboxOf } from '../../contract/rules.ts';
 import { type Destination, Email, LanguageChoice, SignInDestination } from '../../contract/signin.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import { type Browser, deviceNamesOf } from '../accounts/browser.ts';

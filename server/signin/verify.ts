@@ -1,7 +1,7 @@
 import type { Output } from '../../contract/calls.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Method } from '../../contract/methods.ts';
-import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
+import { isLoopbackRedirectHost, normalHost } from '../../contract/urls.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';

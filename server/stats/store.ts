@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Output } from '../../contract/calls.ts';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import { countsOf, OTHER_METHODS } from '../../contract/methods.ts';
-import { LOCALHOST } from '../../contract/rules.ts';
+import { LOCALHOST } from '../../contract/urls.ts';
 import { columnOf } from '../db/activity-rows.ts';
 import { BY_EMAIL, methodCode, WITHOUT_EMAIL } from '../db/sign-in-rows.ts';
 import { type JobQuery, writersOf } from '../db/writers.ts';

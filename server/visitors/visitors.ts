@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Output, Parsed } from '../../contract/calls.ts';
+import { maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EXPORTED_VISITORS, VISITORS_PAGE } from '../../contract/limits.ts';
-import { maskEmail } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { addActivity } from '../db/activity-rows.ts';
 import { type Database, inTransaction, queryOf } from '../db/database.ts';

@@ -2,7 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { getDomain } from 'tldts';
 import { Fault } from '../../contract/errors.ts';
-import { domainMessage, isLoopbackRedirectHost, LOCALHOST, normalDomain, normalHost } from '../../contract/rules.ts';
+import { domainMessage, isLoopbackRedirectHost, LOCALHOST, normalDomain, normalHost } from '../../contract/urls.ts';
 
 const MAX_HOST_LENGTH = 253;
 

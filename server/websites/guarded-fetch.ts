@@ -3,7 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isThisMachine } from '../../contract/rules.ts';
+import { isThisMachine } from '../../contract/urls.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
 
 /** The longest response that is read, in bytes, unless another one is given. */

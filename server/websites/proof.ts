@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { hasProofText } from '../../contract/rules.ts';
+import { hasProofText } from '../../contract/urls.ts';
 import { type Dns, openDns } from '../../diagnostics/dns.ts';
 import { isPublicAddress } from './guarded-fetch.ts';
 

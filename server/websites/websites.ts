@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
-import { LOCALHOST, normalDomain } from '../../contract/rules.ts';
+import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query, queryOf } from '../db/database.ts';
 import type { Website } from '../db/models.ts';

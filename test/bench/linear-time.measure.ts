@@ -4,18 +4,10 @@
 import { parse } from 'cookie';
 import { describe, expect, test } from 'vitest';
 import { printable } from '../../cli/terminal.ts';
+import { normalEmail, readEmail } from '../../contract/emails.ts';
 import { readEntered } from '../../contract/entered.ts';
-import {
-  fromNameFault,
-  hasProofText,
-  isThisMachine,
-  logoUrlFault,
-  nameFault,
-  normalEmail,
-  normalHost,
-  readEmail,
-  redirectUriFault,
-} from '../../contract/rules.ts';
+import { fromNameFault, nameFault } from '../../contract/rules.ts';
+import { hasProofText, isThisMachine, logoUrlFault, normalHost, redirectUriFault } from '../../contract/urls.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { parseSetCookies } from '../../diagnostics/request.ts';
 import { parseSpf } from '../../diagnostics/spf.ts';

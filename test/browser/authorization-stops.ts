@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
+import { maskEmail } from '../../contract/emails.ts';
 import { createPkce } from '../../contract/pkce.ts';
-import { maskEmail } from '../../contract/rules.ts';
 import type { Client } from '../support/client.ts';
 import type { Service, Stage } from '../support/harness.ts';
 import { answerOf, begin, continueByLink, postForm } from '../support/oidc-client.ts';

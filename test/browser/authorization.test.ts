@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
-import { maskEmail } from '../../contract/rules.ts';
+import { maskEmail } from '../../contract/emails.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { emailOf, openRelyingParty, type RelyingParty } from './relying-party.ts';
 import { evaluates, heading, requestEmail, text, useScene } from './scene.ts';

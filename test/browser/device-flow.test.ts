@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
-import { maskEmail } from '../../contract/rules.ts';
+import { maskEmail } from '../../contract/emails.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { openDevice } from './authenticator.ts';
 import { openRelyingParty, type RelyingParty } from './relying-party.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mailboxOf } from '../../contract/rules.ts';
+import { mailboxOf } from '../../contract/emails.ts';
 import { Client, type HttpResponse } from '../support/client.ts';
 import type { Service } from '../support/harness.ts';
 

@@ -1,6 +1,6 @@
+import { normalEmail } from '../../contract/emails.ts';
 import { ATTEMPT_SECONDS, HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
 import { hintCookies, mergeAccounts, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
-import { normalEmail } from '../../contract/rules.ts';
 import { paths, safePath } from '../paths.ts';
 
 // A browser may refuse its storage (private windows, blocked cookies); the pages then work without it.

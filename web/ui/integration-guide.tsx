@@ -1,4 +1,4 @@
-import { LOCALHOST } from '../../contract/rules.ts';
+import { LOCALHOST } from '../../contract/urls.ts';
 import { verifyRequest } from '../../templates/render.ts';
 import { answerSnippet, redirectSnippet } from '../lib/snippets.ts';
 import { createStore, useStore } from '../lib/store.ts';

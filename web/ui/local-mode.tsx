@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { isLoopbackRedirectHost, LOCALHOST } from '../../contract/rules.ts';
+import { isLoopbackRedirectHost, LOCALHOST } from '../../contract/urls.ts';
 import { registeredPath } from '../paths.ts';
 
 // The service writes it into the page (server/pages/web-app.ts).

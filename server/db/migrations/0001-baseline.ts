@@ -20,7 +20,7 @@ do $$ begin
 end $$;
 create table ${table}_default partition of ${table} default with (${storage});`;
 
-/** Accounts and websites. Of secrets only the SHA-256 is stored; addresses are in the normal form of contract/rules.ts. */
+/** Accounts and websites. Of secrets only the SHA-256 is stored; addresses are in the normal form of contract/emails.ts. */
 const accounts = `
 create table users (
   id uuid primary key,

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../contract/client.ts';
-import { isThisMachine } from '../../../contract/rules.ts';
+import { isThisMachine } from '../../../contract/urls.ts';
 import { openDns } from '../../../diagnostics/dns.ts';
 import { createWebsiteChecks } from '../../../diagnostics/website-checks.ts';
 import { isPublicAddress } from '../../../server/websites/guarded-fetch.ts';

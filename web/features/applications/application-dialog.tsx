@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import type { Input, Output } from '../../../contract/calls.ts';
-import { redirectUriFault, serverUriFault } from '../../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
+import { redirectUriFault, serverUriFault } from '../../../contract/urls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { Choices } from '../../ui/choices.tsx';

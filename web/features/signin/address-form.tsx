@@ -1,6 +1,6 @@
 import { type FormEvent, type RefObject, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
-import { emailFaultOf, readEmail } from '../../../contract/rules.ts';
+import { emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import { failureText, isAddressError, isApiError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';

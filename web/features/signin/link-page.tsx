@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
+import { normalEmail } from '../../../contract/emails.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import { normalEmail } from '../../../contract/rules.ts';
 import { type PkceBundle, readPkce } from '../../lib/storage.ts';
 import { type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../paths.ts';

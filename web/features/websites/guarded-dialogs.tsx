@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 import { ApiError } from '../../../contract/client.ts';
-import { normalDomain } from '../../../contract/rules.ts';
+import { normalDomain } from '../../../contract/urls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';

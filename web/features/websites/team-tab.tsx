@@ -2,7 +2,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { ApiError } from '../../../contract/client.ts';
-import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/rules.ts';
+import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import type { WebsiteRole } from '../../../contract/websites.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall } from '../../lib/calls.ts';

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
-import { domainInput, LOCALHOST, normalHost } from '../../../contract/rules.ts';
+import { domainInput, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/queries.ts';
