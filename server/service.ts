@@ -30,8 +30,9 @@ import { openIdRoutes } from './oidc/oidc.ts';
 import { openApiOf, pagesRouter, wellKnownRouter } from './pages/routes.ts';
 import { OwnPasskeys, passkeyRoutes } from './passkeys/own-passkeys.ts';
 import { type CoreParts, createSignInCore, createSignInPages, type SignInCore } from './sign-in-core.ts';
+import { signInEndpoints } from './signin/doors.ts';
 import { isPageCall } from './signin/machine.ts';
-import { signInRoutes } from './signin/routes.ts';
+import { verifyEndpoints } from './signin/verify.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
 import { Status, statusRoutes, VERSION } from './status/status.ts';
@@ -156,7 +157,8 @@ function createPortal(
 /** Returns every call of the API with its handler. */
 function endpointsOf(config: Config, core: SignInCore, portal: Portal): Endpoint[] {
   const endpoints = [
-    ...signInRoutes(core),
+    ...signInEndpoints(core),
+    ...verifyEndpoints(core.verifier),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
     ...claimRoutes(portal.claims),

@@ -7,7 +7,7 @@ import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { methodOf } from '../db/sign-in-rows.ts';
 import type { EventRecorder } from '../events/recorder.ts';
-import type { Caller } from '../http/endpoint.ts';
+import { type Caller, type Endpoint, handle } from '../http/endpoint.ts';
 import type { Limits } from '../http/limits.ts';
 import { tokenVerifications } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
@@ -200,4 +200,12 @@ async function resultsOf(core: Database['core'], verifications: Verification[]):
       ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
       : { valid: true, email, host, method: methodOf(method), at },
   );
+}
+
+/** Binds the calls of websites. */
+export function verifyEndpoints(verifier: TokenVerifier): Endpoint[] {
+  return [
+    handle('verifyToken', (input, caller) => verifier.verify(input, caller)),
+    handle('verifyTokenByPost', (input, caller) => verifier.verify(input, caller)),
+  ];
 }
