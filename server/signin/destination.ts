@@ -139,6 +139,9 @@ export function conditionsOf({ max_age, require }: z.output<typeof SignInConditi
   return { maxAge: max_age ?? null, passkey: require === 'passkey' };
 }
 
+/** The parameters by which a page, and its calls, name the destination of a website. */
+export const WEBSITE_PARAMETERS: readonly string[] = ['forward_url', ...Object.keys(SignInConditions.shape)];
+
 /** Returns the parameters by which a page, and its calls, name a destination. */
 function parametersOf(destination: Destination): Record<string, unknown> {
   if (destination.to === 'application') return { interaction: destination.interaction };
@@ -152,16 +155,18 @@ function parametersOf(destination: Destination): Record<string, unknown> {
  * @param parameters of the page; those of its first display alone are left out
  */
 export function pageAddress(
-  { interaction, forward_url, max_age, require }: Record<string, unknown>,
+  parameters: Record<string, unknown>,
   language: string,
   step?: 'address' | 'code',
 ): { path: string; search: string } {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ forward_url, max_age, require }))
+  for (const name of WEBSITE_PARAMETERS) {
+    const value = parameters[name];
     if (typeof value === 'string' || typeof value === 'number') query.set(name, String(value));
+  }
   query.set('language', language);
   if (step) query.set('step', step);
-  return { path: interaction === undefined ? '/auth' : `/oauth/interaction/${interaction}`, search: `?${query}` };
+  return { path: parameters.interaction === undefined ? '/auth' : `/oauth/interaction/${parameters.interaction}`, search: `?${query}` };
 }
 
 /** Returns the same address as a URL of this origin. */

@@ -12,7 +12,7 @@ import type { DescribedError } from '../http/errors.ts';
 import { fieldsOf, pathOf, type queryOf, queryTextOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { OwnAttempts } from './attempts.ts';
-import { type Destinations, pageAddress, pageUrl } from './destination.ts';
+import { type Destinations, pageAddress, pageUrl, WEBSITE_PARAMETERS } from './destination.ts';
 import type { LinkPage, Opening } from './link.ts';
 import type { QuickLogins } from './quick-login.ts';
 import { refusalOf } from './request.ts';
@@ -217,10 +217,10 @@ export class StepsReader {
 }
 
 /** Returns what the calls of a page are sent with; null: the sign-in leads to the portal. The calls check the values of the query. */
-export function destinationOf(interaction: string | undefined, { forward_url, max_age, require }: PageQuery): DestinationParameters | null {
+export function destinationOf(interaction: string | undefined, query: PageQuery): DestinationParameters | null {
   if (interaction !== undefined) return { interaction };
-  if (forward_url === undefined) return null;
-  return { forward_url, ...(max_age !== undefined && { max_age }), ...(require !== undefined && { require }) } as DestinationParameters;
+  if (query.forward_url === undefined) return null;
+  return Object.fromEntries(WEBSITE_PARAMETERS.filter((name) => query[name] !== undefined).map((name) => [name, query[name]]));
 }
 
 function emailIn(hint: string | string[] | undefined): string | undefined {
@@ -254,7 +254,7 @@ function nextPage(path: string, query: URLSearchParams, isRead: boolean, languag
   const interaction = SIGN_IN_PATHS.exec(path)?.[1];
   const names = isRead || interaction ? [] : query.has('t') ? ['t'] : query.has('code') ? ['code', 'state', 'iss'] : [];
   const link = names[0] && (names[0] === 't' ? '/auth/link' : '/auth/callback');
-  const kept = link ? names : ['forward_url', 'max_age', 'require'];
+  const kept = link ? names : WEBSITE_PARAMETERS;
   const entries = kept.flatMap((name) =>
     query
       .getAll(name)

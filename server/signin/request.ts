@@ -194,9 +194,7 @@ export async function rememberRefusal<Sent>(cookies: Cookies, refusal: Refusal, 
     return sent;
   } catch (error) {
     if (error instanceof Fault && error.code === 'rate_limited' && error.field === 'email') {
-      const { email, language, forward_url, max_age, require, interaction } = refusal;
-      const remembered = { email, language, forward_url, max_age, require, interaction };
-      cookies.set('refusal', Buffer.from(JSON.stringify(remembered)).toString('base64url'));
+      cookies.set('refusal', Buffer.from(JSON.stringify(RefusalCookie.parse(refusal))).toString('base64url'));
     }
     throw error;
   }
