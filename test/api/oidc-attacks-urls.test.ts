@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RATE_LIMITS } from '../../contract/limits.ts';
 import { openAuthority } from '../support/certificates.ts';
 import { type Service, useProduction, useService } from '../support/harness.ts';
 import { addApplication, authorizationRequest, postForm, type Step, signInAt, visit } from '../support/oidc-driver.ts';
@@ -179,14 +180,25 @@ describe('a client ID metadata document', () => {
     expect(requests).toBe(1);
   });
 
-  test('that fails is not requested at the speed at which an attacker asks', async () => {
+  test('is not requested above the limit of a network', async () => {
     let requests = 0;
-    const clientId = published((_, response) => {
+    const clientId = published((id, response) => {
       requests++;
-      response.writeHead(500).end();
+      asJson(response, metadata(id));
     });
-    await Promise.all(Array.from({ length: 30 }, () => authorizeBy(local, clientId)));
-    expect(requests).toBeLessThanOrEqual(10);
+    // Local mode has a hundred times the limit.
+    const used = 100 * RATE_LIMITS.client_documents.points;
+    const counter = "'client_documents:127.0.0.1'";
+    await stage.query(
+      `insert into rate_limits (key, points, expire) values (${counter}, $1, $2)
+       on conflict (key) do update set points = excluded.points, expire = excluded.expire`,
+      [used, Date.now() + 3_600_000],
+    );
+    const refused = await authorizeBy(local, clientId);
+    await stage.query(`delete from rate_limits where key = ${counter}`);
+    expect([refused.authorization?.step, requests]).toEqual(['error', 0]);
+    expect(refused.response.text).toContain(RATE_LIMITS.client_documents.message);
+    expect((await authorizeBy(local, clientId)).authorization?.step).toBe('sign_in');
   });
 
   test('with a hostile name and logo is shown as text, and the logo is not fetched by the service', async () => {

@@ -415,6 +415,7 @@ export const mutations: Mutation[] = [
     ],
     ['if (hasOwnScheme(uri) && redirectUriFault(uri)) return false;\n', '', 'server/oidc/client-rules.test.ts'],
     ['for (const name of OWN_METADATA) delete metadata[name];\n', '', 'server/oidc/client-rules.test.ts'],
+    ["await count('client_documents', context.req)", 'await Promise.resolve()', 'test/api/oidc-attacks-urls.test.ts'],
   ]),
   ...rowsOf('server/mail/store.ts', [
     [
