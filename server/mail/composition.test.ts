@@ -74,7 +74,7 @@ const kinds: [MailKind, Record<string, string>, boolean][] = [
   ['domain_lost', { domain: 'shop.example' }, false],
 ];
 
-test.each(kinds)('%s is translated into every language and has no empty slots', async (kind, data, signsIn) => {
+test.each(kinds)('%s is translated into every language and has no empty placeholders', async (kind, data, signsIn) => {
   const texts = new Set<string>();
   for (const { code: language } of languages) {
     const { mail } = await written(mailOf({ kind, data, language }), signsIn ? secrets : null);
@@ -162,7 +162,7 @@ test.each([
   await expect(written(mailOf({ recipient }))).rejects.toThrow(/not a valid address/);
 });
 
-test('slots are escaped in the HTML and unchanged in the text', async () => {
+test('placeholders are escaped in the HTML and unchanged in the text', async () => {
   const link = `https://auth.example/auth/callback?code=abc&state=${encodeURIComponent('"><img src=x>')}'.x&iss=https%3A%2F%2Fauth.example`;
   const { mail } = await written(mailOf({ kind: 'portal_sign_in', data: {} }), { ...secrets, link });
   expect(mail.text).toContain(link);

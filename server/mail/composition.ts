@@ -9,12 +9,12 @@ import {
   type Mail,
   type MailKind,
   type MailSecrets,
+  type PlaceholderName,
+  placeholder,
   requestTimeOf,
-  type SlotName,
   shownDevice,
   shownHost,
-  slot,
-  splitAtSlots,
+  splitAtPlaceholders,
   type Template,
 } from './mail.ts';
 import { domainOf, type Mailbox } from './sender.ts';
@@ -48,14 +48,14 @@ export type MailTemplate = {
   fill(mail: Mail, secrets: MailSecrets | null): string;
 };
 
-type Slots = Partial<Record<SlotName, string>>;
+type Placeholders = Partial<Record<PlaceholderName, string>>;
 
 const LINK = /^https?:\/\/[\x21-\x7e]{1,4000}$/;
 const BOUNDARY = '=_emailauth';
 
 /**
  * Composes a kind of email in a language, which is slow and done once. The HTML is rendered by react-email, imported on first use.
- * @param branding whether it has slots for the website's logo and color
+ * @param branding whether it has placeholders for the website's logo and color
  * @param guessed whether it warns of someone who guesses codes
  */
 export async function compose(
@@ -68,7 +68,7 @@ export async function compose(
   const { htmlOf } = await import('./templates/layout.tsx');
   const { warning, ...content } = templates[kind](language, sender);
   if (guessed && warning !== undefined) content.paragraphs = [...content.paragraphs, warning];
-  const subject = splitAtSlots(content.subject);
+  const subject = splitAtPlaceholders(content.subject);
   const { origin, protocol, hostname } = new URL(sender.publicUrl);
   const text = encodedBody(plainText(content, hostname));
   // Clients fill a code into pages of trustworthy origins only (draft-goto-otp-token).
@@ -81,18 +81,18 @@ export async function compose(
     fill(mail, secrets) {
       if (normalEmail(mail.recipient) !== mail.recipient) throw new Error('The recipient of the email is not a valid address');
       const { fromName, logoUrl, accent } = brandOf(mail);
-      const slots = { ...slotsOf(mail, secrets), ...accentSlots(accent) };
-      slots.logo = logoUrl;
-      slots.sender = fromName || slots.host;
+      const placeholders = { ...placeholdersOf(mail, secrets), ...accentPlaceholders(accent) };
+      placeholders.logo = logoUrl;
+      placeholders.sender = fromName || placeholders.host;
       const headers = [
         `From: ${fromName ? mailboxHeader({ name: fromName, address: sender.address }) : from}`,
         `To: ${mail.recipient}`,
-        `Subject: ${headerText(joined(subject, slots))}`,
+        `Subject: ${headerText(joined(subject, placeholders))}`,
         `Date: ${dateNow()}`,
         `Message-ID: <${mail.id}@${domainOf(sender)}>`,
-        ...(hasToken ? [`OTP-Token: "${filledSlot('code', slots)}"; origin="${origin}"`] : []),
+        ...(hasToken ? [`OTP-Token: "${filledIn('code', placeholders)}"; origin="${origin}"`] : []),
       ].join('\r\n');
-      return `${headers}\r\n${beforeText}${text(slots, (value) => value)}${beforeHtml}${html(slots, escapeHtml)}${end}`;
+      return `${headers}\r\n${beforeText}${text(placeholders, (value) => value)}${beforeHtml}${html(placeholders, escapeHtml)}${end}`;
     },
   };
 }
@@ -125,12 +125,12 @@ function mimeParts(language: LanguageCode): { beforeText: string; beforeHtml: st
  * to the host of the page that asks for it, as origin-bound one-time codes of text messages do (WICG).
  */
 function plainText({ title, paragraphs, action, entered, notes }: Content, hostname: string): string {
-  const introduced = entered ? ENTERED_METHODS.map((method) => `${entered[method]}\n${slot(method)}`) : [];
-  const bound = entered ? [`@${hostname} #${slot('code')}`] : [];
+  const introduced = entered ? ENTERED_METHODS.map((method) => `${entered[method]}\n${placeholder(method)}`) : [];
+  const bound = entered ? [`@${hostname} #${placeholder('code')}`] : [];
   return [title, ...paragraphs, `${action.introduction}\n${action.href}`, ...introduced, ...notes, ...bound].join('\n\n');
 }
 
-function slotsOf(mail: Mail, secrets: MailSecrets | null): Slots {
+function placeholdersOf(mail: Mail, secrets: MailSecrets | null): Placeholders {
   const { host, domain, inviter } = mail.data;
   if (inviter !== undefined && normalEmail(inviter) !== inviter) throw new Error('The inviter in the email is not a valid address');
   const { link, entered } = secrets ?? {};
@@ -146,31 +146,31 @@ function slotsOf(mail: Mail, secrets: MailSecrets | null): Slots {
   };
 }
 
-function accentSlots(accent: string): Slots {
+function accentPlaceholders(accent: string): Placeholders {
   if (accent === '') return {};
   const { fill, text, border } = buttonColors(accent);
   return { accent: fill, accentText: text, accentEdge: border.light ? '#868f89' : fill };
 }
 
-function joined(pieces: string[], slots: Slots): string {
-  return pieces.map((piece, index) => (index % 2 === 0 ? piece : filledSlot(piece, slots))).join('');
+function joined(pieces: string[], placeholders: Placeholders): string {
+  return pieces.map((piece, index) => (index % 2 === 0 ? piece : filledIn(piece, placeholders))).join('');
 }
 
-function filledSlot(name: string, slots: Slots): string {
-  const value = slots[name as SlotName];
+function filledIn(name: string, placeholders: Placeholders): string {
+  const value = placeholders[name as PlaceholderName];
   if (value === undefined) throw new Error(`The email has no ${name}`);
   return value;
 }
 
-/** Encodes the fixed text of a body once; each slot is put on separate lines, joined to the text by soft line breaks. */
-function encodedBody(body: string): (slots: Slots, encode: (text: string) => string) => string {
-  const pieces = splitAtSlots(body).map((piece, index) => (index % 2 === 0 ? quotedPrintable(piece) : piece));
-  return (slots, encode) => {
-    const filled: Slots = {};
+/** Encodes the fixed text of a body once; each placeholder is put on separate lines, joined to the text by soft line breaks. */
+function encodedBody(body: string): (placeholders: Placeholders, encode: (text: string) => string) => string {
+  const pieces = splitAtPlaceholders(body).map((piece, index) => (index % 2 === 0 ? quotedPrintable(piece) : piece));
+  return (placeholders, encode) => {
+    const filled: Placeholders = {};
     let whole = pieces[0];
     for (let index = 1; index < pieces.length; index += 2) {
-      const name = pieces[index] as SlotName;
-      filled[name] ??= quotedPrintable(encode(filledSlot(name, slots)));
+      const name = pieces[index] as PlaceholderName;
+      filled[name] ??= quotedPrintable(encode(filledIn(name, placeholders)));
       whole += `=\r\n${filled[name]}=\r\n${pieces[index + 1]}`;
     }
     return whole;

@@ -133,7 +133,7 @@ export function requestedAtOf(id: string): number | null {
   return high === undefined ? null : Number.parseInt(high + low, 16);
 }
 
-/** The content of an email, without its layout. Its texts may contain slots. */
+/** The content of an email, without its layout. Its texts may contain placeholders. */
 export type Content = {
   subject: string;
   /** What a list of emails shows after the subject. It is hidden in the email itself. */
@@ -157,7 +157,7 @@ export type Template = (language: LanguageCode, service: { publicUrl: string }) 
  * `inviter`: the address of the account that invites. `logo` and `sender`: the address of the website's logo, and the name of the
  * sender. `request`: when the email was requested, and with which browser and system where they are known.
  */
-export type SlotName =
+export type PlaceholderName =
   | 'accent'
   | 'accentText'
   | 'accentEdge'
@@ -173,14 +173,14 @@ export type SlotName =
 // Characters of Unicode's private use area: the texts do not contain them, and HTML leaves them unchanged.
 const OPEN = '\u{e000}';
 const CLOSE = '\u{e001}';
-const SLOT = new RegExp(`${OPEN}(\\w+)${CLOSE}`);
+const PLACEHOLDER = new RegExp(`${OPEN}(\\w+)${CLOSE}`);
 
 /** Returns the placeholder of a value that differs from email to email. */
-export function slot(name: SlotName): string {
+export function placeholder(name: PlaceholderName): string {
   return OPEN + name + CLOSE;
 }
 
-/** Splits a text at its slots: text at the even indexes, names of slots at the odd ones. */
-export function splitAtSlots(text: string): string[] {
-  return text.split(SLOT);
+/** Splits a text at its placeholders: text at the even indexes, names of placeholders at the odd ones. */
+export function splitAtPlaceholders(text: string): string[] {
+  return text.split(PLACEHOLDER);
 }

@@ -5,7 +5,7 @@ import { GUESSES } from '../accounts/guesses.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
 import { LOCK_BY_NAME } from '../db/locks.ts';
-import { Slots } from '../db/slots.ts';
+import { Semaphore } from '../db/semaphore.ts';
 import type { AttemptKind } from './attempts.ts';
 import { REQUEST_EMAILS } from './sql-functions.ts';
 
@@ -74,7 +74,7 @@ export class RequestStore {
   readonly #limitFactor: number;
   readonly #mailsPerNetwork: number;
   readonly #leaseSeconds: number;
-  readonly #onProbation = new Slots(MAX_ON_PROBATION);
+  readonly #onProbation = new Semaphore(MAX_ON_PROBATION);
   readonly #requestBatched: (attempt: NewAttempt) => Promise<RequestResult>;
 
   /**

@@ -1,9 +1,9 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
 import type { WebsiteRole } from '../../../contract/websites.ts';
-import { slot, type Template } from '../mail.ts';
+import { placeholder, type Template } from '../mail.ts';
 
-const domain = slot('domain');
-const inviter = slot('inviter');
+const domain = placeholder('domain');
+const inviter = placeholder('inviter');
 
 type Texts = {
   title: string;
@@ -88,7 +88,7 @@ const invitation =
       preview: words.accept,
       title: words.title,
       paragraphs: [words.invited[role], words.accept],
-      action: { introduction: words.introduction, label: words.button, href: slot('link') },
+      action: { introduction: words.introduction, label: words.button, href: placeholder('link') },
       notes: [words.later(`${publicUrl}/auth`), words.ignore],
     };
   };

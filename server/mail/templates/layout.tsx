@@ -9,7 +9,7 @@ import type { CSSProperties, ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { ENTERED_METHODS, type EnteredMethod } from '../../../contract/entered.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { type Content, slot } from '../mail.ts';
+import { type Content, placeholder } from '../mail.ts';
 
 /** Maximum width of an email's card, in pixels. */
 const CARD_WIDTH = 480;
@@ -88,13 +88,13 @@ const plainButton: ButtonStyle = {
   styleSheet: styleSheetWith('.button{background-color:#fafafa!important;color:#18181b!important}'),
 };
 
-const [fill, ink, edge] = [slot('accent'), slot('accentText'), slot('accentEdge')];
+const [fill, ink, edge] = [placeholder('accent'), placeholder('accentText'), placeholder('accentEdge')];
 const accentButton: ButtonStyle = {
   button: { ...styles.button, padding: '11px 23px', color: ink, backgroundColor: fill, border: `1px solid ${edge}` },
   styleSheet: styleSheetWith(`.button{background-color:${fill}!important;color:${ink}!important}`),
 };
 
-/** Returns the style of the button. @param accent with slots for the color of a website */
+/** Returns the style of the button. @param accent with placeholders for the color of a website */
 const buttonStyle = (accent: boolean): ButtonStyle => (accent ? accentButton : plainButton);
 
 /** The style sheet for Outlook on Windows, which shows a font list that it cannot read as Times New Roman, and hides only by mso-hide. */
@@ -124,7 +124,7 @@ const OUTLOOK_HEAD = `<!--[if mso]><style>${outlookStyleSheet}</style><![endif]-
 export type MailBranding = { logo: boolean; accent: boolean };
 
 /**
- * Returns the HTML of an email with its slots unfilled; with `logo` and `accent`, also those of the website's logo and color. It is rendered by React's
+ * Returns the HTML of an email with its placeholders unfilled; with `logo` and `accent`, also those of the website's logo and color. It is rendered by React's
  * synchronous renderer: the streaming ones, and so react-email's `render`, enable async_hooks, which would make every later
  * promise of this process slower.
  */
@@ -175,7 +175,7 @@ function Message({ content, language, branding: { logo, accent } }: LayoutProps)
   const { title, paragraphs, action, entered, notes } = content;
   return (
     <>
-      {logo && <img className="logo" src={slot('logo')} alt={slot('sender')} height={40} style={styles.logo} />}
+      {logo && <img className="logo" src={placeholder('logo')} alt={placeholder('sender')} height={40} style={styles.logo} />}
       <Heading as="h1" className="ink" style={styles.title}>
         {title}
       </Heading>
@@ -212,7 +212,7 @@ function Entered({ method, introduction }: { method: EnteredMethod; introduction
         {introduction}
       </Text>
       <Text className="ink code" style={styles.code}>
-        {slot(method)}
+        {placeholder(method)}
       </Text>
       <Rule />
     </>

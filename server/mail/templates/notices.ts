@@ -1,8 +1,8 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { slot, type Template } from '../mail.ts';
+import { placeholder, type Template } from '../mail.ts';
 
-const domain = slot('domain');
-const request = slot('request');
+const domain = placeholder('domain');
+const request = placeholder('request');
 
 type RegisteredTexts = {
   title: string;
@@ -80,7 +80,7 @@ export const registered: Template = (language, { publicUrl }) => {
     preview: words.keep,
     title: words.title,
     paragraphs: [words.active, words.keep],
-    action: { introduction: words.introduction, label: words.button, href: slot('link') },
+    action: { introduction: words.introduction, label: words.button, href: placeholder('link') },
     notes: [words.once(`${publicUrl}/auth`), words.requested, words.ignore],
   };
 };

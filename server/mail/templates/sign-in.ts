@@ -1,10 +1,10 @@
 import type { EnteredMethod } from '../../../contract/entered.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { slot, type Template } from '../mail.ts';
+import { placeholder, type Template } from '../mail.ts';
 
-const code = slot('code');
-const host = slot('host');
-const request = slot('request');
+const code = placeholder('code');
+const host = placeholder('host');
+const request = placeholder('request');
 
 /** The sentences of every email with a link and a code. */
 type Sentences = {
@@ -103,7 +103,7 @@ const signInWith =
       ...headlines[language],
       preview,
       paragraphs: [validity],
-      action: { introduction, label: button, href: slot('link') },
+      action: { introduction, label: button, href: placeholder('link') },
       entered,
       warning,
       notes: [requested, ignore],

@@ -4,7 +4,7 @@ import { Fault } from '../../contract/errors.ts';
 const MAX_WAIT_MS = 2_500;
 
 /** Runs a limited number of tasks at once and the others in turn. */
-export class Slots {
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -13,7 +13,7 @@ export class Slots {
     this.#free = size;
   }
 
-  /** @throws Fault unavailable when no slot was free within MAX_WAIT_MS; the caller has got a 503 by then, so the task must not run */
+  /** @throws Fault unavailable when its turn did not come within MAX_WAIT_MS; the caller has got a 503 by then, so the task must not run */
   async run<Result>(task: () => Promise<Result>): Promise<Result> {
     const began = performance.now();
     if (this.#free > 0) this.#free -= 1;
