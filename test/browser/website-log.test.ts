@@ -37,9 +37,10 @@ test('shows each step as it happens, without a reload, and pauses without a gap,
   const email = freshAddress();
   await signIn(domain, email);
   await expect.poll(() => rows(page).count(), { timeout: 60_000 }).toBe(4);
+  // The email is accepted while the visitor goes on, so that its step may be the newest one.
+  const verified = rows(page).filter({ hasText: 'The website verified the token' });
+  expect(await verified.textContent()).toContain(email);
   expect(await rows(page).last().textContent()).toMatch(/\d\d:\d\d:\d\dA sign-in email was requested\./);
-  expect(await rows(page).first().textContent()).toContain('The website verified the token');
-  expect(await rows(page).first().textContent()).toContain(email);
 
   const pause = page.getByRole('button', { name: 'Pause' });
   await pause.focus();

@@ -12,6 +12,7 @@ import { type NameServer, openNameServer } from './dns.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
 import { createDatabase, query } from './postgres.ts';
 import { entry, program } from './program.ts';
+import { serviceUrlOf } from './slow-database.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 /** One running process of the service. */
@@ -138,6 +139,7 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean;
   const dataDir = await mkdtemp(join(tmpdir(), 'emailauth-test-'));
   // An embedded PostgreSQL in it runs as another user when the tests run as root.
   await chmod(dataDir, 0o711);
+  const serviceUrl = await serviceUrlOf(databaseUrl);
   const running = new Set<ChildProcess>();
 
   async function start(settings: Record<string, string> = {}, other?: Program): Promise<Service> {
@@ -152,7 +154,7 @@ export async function openStage(options: { clusterUrl?: string; empty?: boolean;
         PORT: String(port),
         HOST: '127.0.0.1',
         PUBLIC_URL: url,
-        DATABASE_URL: databaseUrl,
+        DATABASE_URL: serviceUrl,
         SMTP_URL: mailbox.url,
         MAIL_FROM: 'Email Auth <no-reply@emailauth.example>',
         SECRET_KEY: secretKey,
