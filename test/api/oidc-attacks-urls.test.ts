@@ -194,8 +194,7 @@ describe('a client ID metadata document', () => {
        on conflict (key) do update set points = excluded.points, expire = excluded.expire`,
       [used, Date.now() + 3_600_000],
     );
-    const refused = await authorizeBy(local, clientId);
-    await stage.query(`delete from rate_limits where key = ${counter}`);
+    const refused = await authorizeBy(local, clientId).finally(() => stage.query(`delete from rate_limits where key = ${counter}`));
     expect([refused.authorization?.step, requests]).toEqual(['error', 0]);
     expect(refused.response.text).toContain(RATE_LIMITS.client_documents.message);
     expect((await authorizeBy(local, clientId)).authorization?.step).toBe('sign_in');

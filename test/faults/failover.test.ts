@@ -6,10 +6,10 @@ import type { Client } from '../support/client.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { type Cluster, createCluster, query } from '../support/postgres.ts';
 import { entry } from '../support/program.ts';
+import { openRelay, type Relay, throughRelay } from '../support/relay.ts';
 import { addWebsite, freshAddress, signInDeveloper } from '../support/sign-ins.ts';
 import { freePort, repeatUntilEnded, waitUntil } from '../support/waiting.ts';
 import { waitWithin } from './full-run.ts';
-import { openRelay, type Relay } from './relay.ts';
 
 /** How soon the service must serve again after a promotion. */
 const RECOVERY_MS = 5_000;
@@ -21,7 +21,7 @@ let primary: Cluster;
 let standby: Cluster;
 let relay: Relay;
 let stage: Stage;
-let throughRelay: string;
+let relayedUrl: string;
 beforeAll(async () => {
   primary = await createCluster();
   standby = await primary.createStandby();
@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   relay = await openRelay(portOf(primary));
   stage = await openStage({ seesOutages: true, clusterUrl: primary.url('postgres') });
-  throughRelay = Object.assign(new URL(stage.databaseUrl), { port: String(relay.port) }).href;
+  relayedUrl = throughRelay(stage.databaseUrl, relay);
 }, 120_000);
 afterAll(async () => {
   await stage.close();
@@ -126,7 +126,7 @@ test('does not start on a read-only server, and reports the cause and a remedy',
 test('moves all connections from a demoted primary to the promoted one and loses no acknowledged sign-in', {
   timeout: 120_000,
 }, async () => {
-  const service = await stage.start({ DATABASE_URL: throughRelay });
+  const service = await stage.start({ DATABASE_URL: relayedUrl });
   const domain = await addWebsite(stage, service);
   const { client } = await signInDeveloper(stage, service);
   // Opens connections of every pool.
@@ -171,7 +171,7 @@ test('moves all connections from a demoted primary to the promoted one and loses
 
 test('continues with the promoted server after the primary freezes', { timeout: 120_000 }, async () => {
   const next = await standby.createStandby();
-  const service = await stage.start({ DATABASE_URL: throughRelay });
+  const service = await stage.start({ DATABASE_URL: relayedUrl });
   const domain = await addWebsite(stage, service);
   const { client } = await signInDeveloper(stage, service);
   await Promise.all(Array.from({ length: 16 }, (_, i) => (i % 2 ? client.get('/api/websites') : requestEmail(service, domain))));

@@ -1,32 +1,25 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { Transform } from 'node:stream';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../server/db/database.ts';
 import { openJobsPool } from '../../server/jobs/store.ts';
 import { createDatabase, query } from '../support/postgres.ts';
+import { openRelay, throughRelay } from '../support/relay.ts';
 import { waitUntil } from '../support/waiting.ts';
 
 /** ReadyForQuery in an idle session (PostgreSQL documentation, 54.7), the last message of a start-up. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
-/** Relays connections to PostgreSQL, and holds the end of each start-up until its function in `held` sends it together with what followed. */
-async function holdStartups(url: string) {
-  const held: (() => void)[] = [];
-  const { hostname, port } = new URL(url);
-  const relay = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    const kept: Buffer[] = [];
-    far.on('data', (chunk) => {
-      if (kept.length === 0 && !chunk.subarray(-READY.length).equals(READY)) return near.write(chunk);
-      if (kept.push(chunk) === 1) held.push(() => near.end(Buffer.concat(kept)));
-    });
-    for (const socket of [near, far]) socket.on('error', () => {});
-    near.on('data', (chunk) => far.write(chunk)).on('close', () => far.destroy());
+/** Returns a stream that holds the end of a start-up back, and sends it in one piece with all that follows once the server has closed. */
+function holdStartup(): Transform {
+  const held: Buffer[] = [];
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (held.length === 0 && !chunk.subarray(-READY.length).equals(READY)) return done(null, chunk);
+      held.push(chunk);
+      done();
+    },
+    flush: (done) => done(null, Buffer.concat(held)),
   });
-  onTestFinished(() => void relay.close());
-  await once(relay.listen(0, '127.0.0.1'), 'listening');
-  const relayed = Object.assign(new URL(url), { port: String((relay.address() as AddressInfo).port) }).href;
-  return { url: relayed, held };
 }
 
 type Opened = { run(): Promise<unknown>; close(): Promise<unknown> };
@@ -46,20 +39,25 @@ const POOLS: Record<string, (url: string) => Opened> = {
   },
 };
 
+const TERMINATE = `select count(pg_terminate_backend(pid, 30000))::int as ended from pg_stat_activity
+  where datname = $1 and state = 'idle' and pid <> pg_backend_pid()`;
+
 // An error that nobody listens to ends a process, and this run with it.
 test.each(Object.keys(POOLS))(
   'a connection of the %s that PostgreSQL ends in the moment when it is open fails its statement and nothing else',
   async (name) => {
     const url = await createDatabase(inject('clusterUrl'));
-    const startups = await holdStartups(url);
-    const pool = POOLS[name](startups.url);
-    onTestFinished(() => void pool.close());
+    const relay = await openRelay(Number(new URL(url).port), { ofServer: holdStartup });
+    const pool = POOLS[name](throughRelay(url, relay));
+    onTestFinished(async () => {
+      await pool.close();
+      await relay.close();
+    });
     const running = expect(pool.run()).rejects.toThrow('not queryable');
-    await waitUntil('the connection is open', 30_000, () => startups.held.length === 1);
-    const sql =
-      'select count(pg_terminate_backend(pid, 30000))::int as ended from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()';
-    expect(await query(url, sql, [new URL(url).pathname.slice(1)])).toEqual([{ ended: 1 }]);
-    startups.held[0]();
+    await waitUntil('the connection is open', 30_000, async () => {
+      const [{ ended }] = await query(url, TERMINATE, [new URL(url).pathname.slice(1)]);
+      return ended === 1;
+    });
     await running;
   },
 );
