@@ -5,14 +5,14 @@ import { openApiDocument } from './openapi.ts';
 type Operation = { operationId: string; parameters?: { name: string; in: string }[]; requestBody?: object; security?: object[] };
 const document = openApiDocument('https://auth.example', '1.0') as { paths: Record<string, Record<string, Operation>> };
 
-const published = Object.entries(calls as Record<string, CallSpec>).filter(([, route]) => !route.development);
+const published = Object.entries(calls as Record<string, CallSpec>).filter(([, call]) => !call.development);
 
-test.each(published)('%s is in the document as in the contract', (name, route) => {
-  const operation = document.paths[route.path][route.method.toLowerCase()];
+test.each(published)('%s is in the document as in the contract', (name, call) => {
+  const operation = document.paths[call.path][call.method.toLowerCase()];
   expect(operation.operationId).toBe(name);
-  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
+  const inPath = [...call.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
   expect((operation.parameters ?? []).filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name)).toEqual(inPath);
-  expect(operation.security !== undefined).toBe(!['anyone', 'any-origin'].includes(route.access));
+  expect(operation.security !== undefined).toBe(!['anyone', 'any-origin'].includes(call.access));
 });
 
 test('describes the body of a POST and the parameters of a GET', () => {

@@ -19,9 +19,9 @@ const ErrorResponse = z
 /** Returns the OpenAPI 3.1 document of the API. */
 export function openApiDocument(publicUrl: string, version: string): object {
   const paths: ZodOpenApiPathsObject = {};
-  for (const [name, route] of Object.entries(calls as Record<string, CallSpec>)) {
-    if (route.development) continue;
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(name, route) };
+  for (const [name, call] of Object.entries(calls as Record<string, CallSpec>)) {
+    if (call.development) continue;
+    paths[call.path] = { ...paths[call.path], [call.method.toLowerCase()]: operationOf(name, call) };
   }
   return createDocument({
     openapi: '3.1.0',
@@ -61,27 +61,27 @@ const securityOf: Partial<Record<Access, Record<string, string[]>[]>> = {
   admin: [{ admin: [] }],
 };
 
-function operationOf(operationId: string, route: CallSpec) {
-  const input = route.input as z.ZodObject;
-  const security = securityOf[route.access];
-  const pathKeys = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
+function operationOf(operationId: string, call: CallSpec) {
+  const input = call.input as z.ZodObject;
+  const security = securityOf[call.access];
+  const pathKeys = [...call.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
   const inPath = Object.fromEntries(pathKeys.map((key) => [key, true as const])) as Record<string, never>;
   const rest = input.omit(inPath);
-  const inQuery = route.method === 'GET' || route.method === 'DELETE';
+  const inQuery = call.method === 'GET' || call.method === 'DELETE';
   const hasMore = Object.keys(rest.shape).length > 0;
   return {
     operationId,
-    summary: route.summary,
-    ...(security && { security: route.scope ? [...security, { oauth: [route.scope] }] : security }),
+    summary: call.summary,
+    ...(security && { security: call.scope ? [...security, { oauth: [call.scope] }] : security }),
     requestParams: { ...(pathKeys.length > 0 && { path: input.pick(inPath) }), ...(inQuery && hasMore && { query: rest }) },
     ...(!inQuery &&
       hasMore && {
         requestBody: {
-          content: { 'application/json': { schema: rest }, ...(route.oauth && { 'application/x-www-form-urlencoded': { schema: rest } }) },
+          content: { 'application/json': { schema: rest }, ...(call.oauth && { 'application/x-www-form-urlencoded': { schema: rest } }) },
         },
       }),
     responses: {
-      '200': { description: 'Success', content: { 'application/json': { schema: route.output } } },
+      '200': { description: 'Success', content: { 'application/json': { schema: call.output } } },
       default: { description: 'An error, with a sentence for people', content: { 'application/json': { schema: ErrorResponse } } },
     },
   };

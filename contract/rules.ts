@@ -1,4 +1,4 @@
-/** Rules for input that every program shares: normal forms, and sentences that say what is wrong. Sentences are shown to people. */
+/** Rules for names, times and the settings of applications, for every program. Sentences that say what is wrong are shown to people. */
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 

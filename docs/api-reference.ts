@@ -37,7 +37,7 @@ const ACCESS: Record<Access, string> = {
   admin: 'the operator, after signing in to the admin pages with the password',
 };
 
-const publicRoutes = Object.entries(calls as Record<string, CallSpec>).filter(([, route]) => !route.development);
+const publicCalls = Object.entries(calls as Record<string, CallSpec>).filter(([, call]) => !call.development);
 
 function access(): string {
   return [
@@ -50,12 +50,12 @@ function access(): string {
 }
 
 function callTable(): string {
-  const rows = publicRoutes.map(([, route]) => [
-    code(`${route.method} ${route.path}`),
-    route.summary,
-    route.scope ? `${code(route.access)} ${code(route.scope)}` : code(route.access),
-    parametersOf(route),
-    responseOf(route),
+  const rows = publicCalls.map(([, call]) => [
+    code(`${call.method} ${call.path}`),
+    call.summary,
+    call.scope ? `${code(call.access)} ${code(call.scope)}` : code(call.access),
+    parametersOf(call),
+    responseOf(call),
   ]);
   return ['## Calls', table(['Request', 'Description', 'Access', 'Parameters', 'Response'], rows)].join('\n\n');
 }

@@ -4,48 +4,48 @@ import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { type CallSpec, calls } from '../contract/calls.ts';
 import { openDns } from '../diagnostics/dns.ts';
-import { Accounts, accountRoutes, Devices, deviceRoutes } from './accounts/accounts.ts';
+import { Accounts, accountEndpoints, Devices, deviceEndpoints } from './accounts/accounts.ts';
 import { brandingPreviewRouter, previewRouter } from './accounts/preview-routes.ts';
 import { createIdentity } from './accounts/sessions.ts';
-import { Admin, adminRoutes } from './admin/admin.ts';
-import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
+import { Admin, adminEndpoints } from './admin/admin.ts';
+import { ApiKeys, apiKeyEndpoints } from './api-keys/api-keys.ts';
 import { createApp } from './app.ts';
-import { applicationRoutes } from './applications/applications.ts';
+import { applicationEndpoints } from './applications/applications.ts';
 import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
-import { docsRouter, docsSearchRoutes } from './docs/routes.ts';
-import { emailVerificationRoutes } from './email-verification/email-verification.ts';
-import { eventRoutes, WebsiteEvents } from './events/events.ts';
-import { logRoutes, WebsiteLog } from './events/log.ts';
+import { docsRouter, docsSearchEndpoints } from './docs/routes.ts';
+import { emailVerificationEndpoints } from './email-verification/email-verification.ts';
+import { eventEndpoints, WebsiteEvents } from './events/events.ts';
+import { logEndpoints, WebsiteLog } from './events/log.ts';
 import { forwardAuthRouter } from './forward-auth/routes.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { createDirectClient, createListener, createMakeCall, type Endpoint, NO_COOKIES, toApiError } from './http/endpoint.ts';
 import { challengeOf, type Resource, resourceUri } from './http/errors.ts';
-import { languageRoutes } from './languages/languages.ts';
+import { languageEndpoints } from './languages/languages.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
 import { mcpRouter } from './mcp/routes.ts';
-import { Connections, connectionRoutes } from './oidc/grants.ts';
-import { openIdRoutes } from './oidc/oidc.ts';
+import { Connections, connectionEndpoints } from './oidc/grants.ts';
+import { openIdEndpoints } from './oidc/oidc.ts';
 import { openApiOf, pagesRouter, wellKnownRouter } from './pages/routes.ts';
-import { OwnPasskeys, passkeyRoutes } from './passkeys/own-passkeys.ts';
+import { OwnPasskeys, passkeyEndpoints } from './passkeys/own-passkeys.ts';
 import { type CoreParts, createSignInCore, createSignInPages, type SignInCore } from './sign-in-core.ts';
 import { signInEndpoints } from './signin/doors.ts';
 import { isPageCall } from './signin/machine.ts';
 import { verifyEndpoints } from './signin/verify.ts';
-import { Stats, statsRoutes } from './stats/stats.ts';
+import { Stats, statsEndpoints } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
-import { Status, statusRoutes, VERSION } from './status/status.ts';
-import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
+import { Status, statusEndpoints, VERSION } from './status/status.ts';
+import { uploadEndpoints, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls, Uploads } from './uploads/uploads.ts';
-import { Visitors, visitorRoutes } from './visitors/visitors.ts';
-import { brandingRoutes, Logos, WebsiteBrandings } from './websites/branding.ts';
-import { Claims, claimRoutes } from './websites/claims.ts';
+import { Visitors, visitorEndpoints } from './visitors/visitors.ts';
+import { brandingEndpoints, Logos, WebsiteBrandings } from './websites/branding.ts';
+import { Claims, claimEndpoints } from './websites/claims.ts';
 import { isPublicAddress } from './websites/guarded-fetch.ts';
-import { Members, memberRoutes } from './websites/members.ts';
-import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
-import { Websites, websiteRoutes } from './websites/websites.ts';
+import { Members, memberEndpoints } from './websites/members.ts';
+import { WebsiteSearch, websiteSearchEndpoints } from './websites/search.ts';
+import { Websites, websiteEndpoints } from './websites/websites.ts';
 
 /** Delay after the start of loading what the first requests rarely need: the ORM, and the package that renders emails. */
 const PRELOAD_DELAY_MS = 300;
@@ -159,28 +159,28 @@ function endpointsOf(config: Config, core: SignInCore, portal: Portal): Endpoint
   const endpoints = [
     ...signInEndpoints(core),
     ...verifyEndpoints(core.verifier),
-    ...openIdRoutes(core.openId),
-    ...websiteRoutes(portal.websites),
-    ...claimRoutes(portal.claims),
-    ...memberRoutes(portal.members),
-    ...websiteSearchRoutes(portal.websiteSearch),
-    ...brandingRoutes(portal.brandings),
-    ...visitorRoutes(portal.visitors),
-    ...statusRoutes(portal.status, config),
-    ...adminRoutes(portal.admin),
-    ...eventRoutes(portal.websiteEvents),
-    ...logRoutes(portal.websiteLog),
-    ...statsRoutes(portal.stats),
-    ...uploadRoutes(portal.uploads),
-    ...accountRoutes(portal.accounts),
-    ...deviceRoutes(portal.devices),
-    ...passkeyRoutes(core.passkeys, portal.passkeys),
-    ...emailVerificationRoutes(core.emailVerification),
-    ...applicationRoutes(core.applications),
-    ...apiKeyRoutes(portal.apiKeys),
-    ...connectionRoutes(portal.connections),
-    ...languageRoutes(),
-    ...docsSearchRoutes(config.publicUrl),
+    ...openIdEndpoints(core.openId),
+    ...websiteEndpoints(portal.websites),
+    ...claimEndpoints(portal.claims),
+    ...memberEndpoints(portal.members),
+    ...websiteSearchEndpoints(portal.websiteSearch),
+    ...brandingEndpoints(portal.brandings),
+    ...visitorEndpoints(portal.visitors),
+    ...statusEndpoints(portal.status, config),
+    ...adminEndpoints(portal.admin),
+    ...eventEndpoints(portal.websiteEvents),
+    ...logEndpoints(portal.websiteLog),
+    ...statsEndpoints(portal.stats),
+    ...uploadEndpoints(portal.uploads),
+    ...accountEndpoints(portal.accounts),
+    ...deviceEndpoints(portal.devices),
+    ...passkeyEndpoints(core.passkeys, portal.passkeys),
+    ...emailVerificationEndpoints(core.emailVerification),
+    ...applicationEndpoints(core.applications),
+    ...apiKeyEndpoints(portal.apiKeys),
+    ...connectionEndpoints(portal.connections),
+    ...languageEndpoints(),
+    ...docsSearchEndpoints(config.publicUrl),
   ];
   return endpoints.filter(({ name }) => isDevelopment(config) || !(calls[name] as CallSpec).development);
 }

@@ -174,7 +174,7 @@ export function createSignInPages({ config, database }: CoreParts, signIn: SignI
     machine: new SignInMachine({ pages, makeCall, links, passkeys }),
     pages,
     forgetKey: (email, device) => signIn.quickLogins.forget(email, device),
-    browserRequestOf: (request, response) => ({
+    sourceOf: (request, response) => ({
       clientAddress: clientAddressOf(request, trustProxy),
       requestId: requestIdOf(request),
       cookies: cookiesOf(request, response, secure),

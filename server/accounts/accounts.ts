@@ -144,7 +144,7 @@ function present({ email, name, organisation, brandName, brandLogoUrl, createdAt
 }
 
 /** Binds the calls of an account: settings, audit log and waitlists. */
-export function accountRoutes(accounts: Accounts): Endpoint[] {
+export function accountEndpoints(accounts: Accounts): Endpoint[] {
   return [
     handle('me', (_, { account: { id, email, name } }) => ({ id, email, name })),
     handle('settings', (_, { account }) => accounts.settings(account)),
@@ -301,7 +301,7 @@ function devicesOf(uses: Use[]): Device[] {
 }
 
 /** Binds the calls of devices. */
-export function deviceRoutes(devices: Devices): Endpoint[] {
+export function deviceEndpoints(devices: Devices): Endpoint[] {
   return [
     handle('listDevices', (_, caller) => devices.list(caller.account, sessionOf(caller))),
     handle('signOutDevice', ({ id }, { account }) => devices.signOut(account, id)),

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import type { Cookies } from '../http/cookies.ts';
+import type { RequestSource } from '../http/endpoint.ts';
 import { digest, isRandomSecret, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
 
 const UNKNOWN = 'Unknown browser';
@@ -24,9 +25,6 @@ export type Browser = {
   requestId?: string;
 };
 
-/** The parts of a request that identify its browser. */
-export type BrowserRequest = { clientAddress: string; requestId?: string; cookies: Cookies; header(name: string): string | undefined };
-
 /** Maximum life of a session in seconds, 30 days. One that is not used ends after 7 days. */
 export const SESSION_SECONDS = 30 * 86_400;
 
@@ -37,7 +35,7 @@ export type NewSession = { email: string; session: string; authKey: string };
  * Returns the browser of a request, and sets the cookies that it lacks.
  * @param life `renew` sets all cookies again, where a sign-in begins or a session opens, so that their lifetimes start over
  */
-export function browserOf({ clientAddress, requestId, cookies, header }: BrowserRequest, life: 'renew' | 'keep' = 'keep'): Browser {
+export function browserOf({ clientAddress, requestId, cookies, header }: RequestSource, life: 'renew' | 'keep' = 'keep'): Browser {
   const secretOf = (name: 'attempt' | 'device') => {
     const sent = cookies.get(name);
     const isValid = isRandomSecret(sent);

@@ -240,7 +240,7 @@ export class Admin {
 const withTimes = <Entry extends { createdAt: Date }>(entry: Entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() });
 
 /** Binds the calls of the admin pages. */
-export function adminRoutes(admin: Admin): Endpoint[] {
+export function adminEndpoints(admin: Admin): Endpoint[] {
   return [
     handle('adminSession', (_, caller) => admin.session(caller)),
     handle('adminVerify', (input, { clientAddress, cookies }) => admin.verify(input, clientAddress, cookies)),

@@ -163,7 +163,7 @@ function present(key: ApiKey, isActive: boolean): Output<'listApiKeys'>[number] 
 }
 
 /** Binds the calls of API keys. */
-export function apiKeyRoutes(apiKeys: ApiKeys): Endpoint[] {
+export function apiKeyEndpoints(apiKeys: ApiKeys): Endpoint[] {
   return [
     handle('listApiKeys', (_, { account }) => apiKeys.list(account)),
     handle('createApiKey', (input, caller) => apiKeys.create(caller.account, input, proofSourceOf(caller))),

@@ -218,7 +218,7 @@ const presentChanged = (application: Application, clientSecret: string | null): 
   clientSecret === null ? present(application) : { ...present(application), clientSecret };
 
 /** Binds the calls of applications. */
-export function applicationRoutes(applications: Applications): Endpoint[] {
+export function applicationEndpoints(applications: Applications): Endpoint[] {
   return [
     handle('listClients', (_, { account }) => applications.list(account)),
     handle('createClient', (input, { account }) => applications.create(account, input)),

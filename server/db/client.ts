@@ -40,8 +40,8 @@ export class DatabaseClient extends pg.Client {
     const { connectionString = '', ...own } = config;
     super({ ...own, ...connectionOf(firstHostOf(connectionString)) });
     this.#url = connectionString;
-    // The next statement reports it too. Without a listener it would end the process, and an error may come with the end of the start-up,
-    // before whoever connects continues.
+    // Without a listener, an error ends the process. It can arrive together with the end of the start-up, before the caller of `connect`
+    // continues. The next statement reports it.
     this.on('error', () => {});
   }
 

@@ -74,7 +74,7 @@ class DocFiles {
 }
 
 /** The search of the documentation for the pages; assistants search it by their own tool. @param origin of the service */
-export function docsSearchRoutes(origin: string): Endpoint[] {
+export function docsSearchEndpoints(origin: string): Endpoint[] {
   return [
     handle('searchDocs', async ({ q }) => {
       const hits = await searchDocs(q, { origin });

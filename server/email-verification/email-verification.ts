@@ -154,7 +154,7 @@ async function withDeadline(work: Promise<void>): Promise<void> {
 }
 
 /** Binds the call of verified addresses. */
-export function emailVerificationRoutes(verification: EmailVerification): Endpoint[] {
+export function emailVerificationEndpoints(verification: EmailVerification): Endpoint[] {
   return [
     handle('verifiedEmailSignIn', async (input, caller) => {
       const signedIn = await verification.signIn(input, browserOf(caller, 'renew'), caller.cookies);

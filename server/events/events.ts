@@ -70,7 +70,7 @@ function domainOf(text: string): string {
 }
 
 /** Binds the call that returns events; it may wait for the next one. */
-export function eventRoutes(events: WebsiteEvents): Endpoint[] {
+export function eventEndpoints(events: WebsiteEvents): Endpoint[] {
   const options = { timeoutSeconds: MAX_EVENT_WAIT_SECONDS + MAX_READ_SECONDS };
   return [handle('websiteEvents', (input, { account }) => events.read(account, input), options)];
 }

@@ -113,7 +113,7 @@ export class WebsiteLog {
 }
 
 /** Binds the call that returns the log of a website. */
-export function logRoutes(log: WebsiteLog): Endpoint[] {
+export function logEndpoints(log: WebsiteLog): Endpoint[] {
   return [handle('websiteLog', (input, { account }) => log.read(account, input), { timeoutSeconds: TIMEOUT_SECONDS })];
 }
 

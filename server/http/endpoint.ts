@@ -29,17 +29,18 @@ export type Identity = Account & {
 /** Access that needs a signed-in account. */
 export type SignedInAccess = 'identity' | 'account' | 'person';
 
-/** Who makes a call, and from where. */
-export type Caller = {
+/** What a request says about its sender. */
+export type RequestSource = {
   /** For rate limits; see clientAddressOf. */
   clientAddress: string;
   /** The id of the request, for the log. */
   requestId?: string;
   cookies: Cookies;
   header(name: string): string | undefined;
-  /** See the function of this name; false for a call that is not a request of its own. */
-  isFromThisMachine(): boolean;
 };
+
+/** Who makes a call. `isFromThisMachine`: see the function of this name; false for a call that is not a request of its own. */
+export type Caller = RequestSource & { isFromThisMachine(): boolean };
 
 /** A caller, with the signed-in account where the access of the call requires one. */
 type Permitted<Name extends CallName> = Caller & { account: Calls[Name]['access'] extends SignedInAccess ? Account : null };
@@ -124,7 +125,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown):
 }
 
 /**
- * Returns the account that makes a call, or null where the route needs none.
+ * Returns the account that makes a call, or null where the call needs none.
  * @throws Fault not_found, admin_needed, sign_in_needed, person_needed, test_key, insufficient_scope, bad_api_key, bad_access_token
  */
 async function permit({ access, method, scope, development }: CallSpec, call: Call): Promise<Account | null> {
@@ -158,21 +159,16 @@ function withTimeout(work: unknown, seconds: number): object | Promise<object> {
 }
 
 /** Makes a call from within the process. Never rejects. @param identity who is signed in */
-export type MakeCall = (
-  name: CallName,
-  input: Fields,
-  caller: Omit<Caller, 'isFromThisMachine'>,
-  identity?: Identity | null,
-) => Promise<Result>;
+export type MakeCall = (name: CallName, input: Fields, source: RequestSource, identity?: Identity | null) => Promise<Result>;
 
 /** Returns a function that makes calls from within the process, with the permissions, schemas and time limits of calls over HTTP. */
 export function createMakeCall(endpoints: readonly Endpoint[], settings: RunSettings): MakeCall {
   const byName = new Map(endpoints.map((each) => [each.name, each]));
-  return async (name, input, caller, identity = null) => {
+  return async (name, input, source, identity = null) => {
     const endpoint = byName.get(name);
     if (!endpoint) return { input, error: settings.describeError(new Fault('not_found'), name) };
     const call = {
-      ...caller,
+      ...source,
       readInput: () => input,
       identify: async () => identity,
       isAdmin: async () => false,
@@ -191,9 +187,9 @@ export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHin
 /** Returns the typed client of the contract for a caller within the process, without cookies. Its calls throw ApiError. */
 export function createDirectClient(makeCall: MakeCall, { identity, authorization, clientAddress, requestId }: DirectCaller): Client {
   const header = (name: string) => (name === 'authorization' ? authorization : undefined);
-  const caller = { clientAddress, requestId, cookies: NO_COOKIES, header };
+  const source = { clientAddress, requestId, cookies: NO_COOKIES, header };
   const functionOf = (name: CallName) => async (input: Fields) => {
-    const { output, error } = await makeCall(name, input, caller, identity);
+    const { output, error } = await makeCall(name, input, source, identity);
     if (error) throw toApiError(error);
     return output;
   };
@@ -214,7 +210,7 @@ export type Listener = (
 ) => Promise<void>;
 
 /** Returns what the response to a call contains besides; null: nothing. @param make makes the call */
-export type Addition = (browser: Omit<Caller, 'isFromThisMachine'>, make: () => Promise<Result>) => Promise<object | null>;
+export type Addition = (source: RequestSource, make: () => Promise<Result>) => Promise<object | null>;
 
 export type ListenerSettings = RunSettings & {
   /** Returns what the response to a request contains besides, where the request prefers that (RFC 7240); null for any other. */
@@ -242,7 +238,9 @@ export function createListener(settings: ListenerSettings): (endpoint: Endpoint)
   const dataOnly = dataHeaders(settings.secure);
   return (endpoint) => {
     const { name } = endpoint;
-    const { access, method, oauth, scope }: CallSpec = calls[name];
+    const spec: CallSpec = calls[name];
+    const { access, method, scope } = spec;
+    const oauth = spec.oauth === true;
     const varies = settings.varies(name);
     const headers = varies ? { ...dataOnly, Vary: 'Prefer' } : dataOnly;
     const isQuery = method === 'GET' || method === 'DELETE';
@@ -256,7 +254,7 @@ export function createListener(settings: ListenerSettings): (endpoint: Endpoint)
       const requestId = requestIdOf(request);
       const readInput = async () => {
         if (method !== 'GET') requireOwnOrigin(request, access, settings.origins);
-        const fields = isQuery ? queryOf(request) : await readBody(request, oauth === true);
+        const fields = isQuery ? queryOf(request) : await readBody(request, oauth);
         return pathParams ? { ...fields, ...pathParams } : fields;
       };
       const call = {
@@ -281,7 +279,7 @@ export function createListener(settings: ListenerSettings): (endpoint: Endpoint)
       if (error) {
         const challenge = challengeFor(error.fault, scope && [scope]);
         const errorHeaders = challenge ? { ...headers, 'WWW-Authenticate': settings.challengeOf(challenge) } : headers;
-        return sendError(response, { ...error, body: { ...error.body, ...added } }, errorHeaders, { oauth: oauth === true });
+        return sendError(response, { ...error, body: { ...error.body, ...added } }, errorHeaders, { oauth });
       }
       const json = JSON.stringify(added ? { ...output, ...added } : output);
       response.writeHead(200, { ...successHeaders, 'X-Request-Id': requestId, 'Content-Length': Buffer.byteLength(json) });

@@ -10,6 +10,6 @@ import uk from './texts/uk.json' with { type: 'json' };
 export const texts: Readonly<Record<LanguageCode, Readonly<Record<string, string>>>> = { en, lt, lv, uk, ru };
 
 /** Binds the calls of the languages and their texts. */
-export function languageRoutes(): Endpoint[] {
+export function languageEndpoints(): Endpoint[] {
   return [handle('languages', () => [...languages]), handle('translations', ({ language }) => texts[language])];
 }

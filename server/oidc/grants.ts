@@ -287,7 +287,7 @@ const scopesOf = ({ openid, resources = {} }: ConnectionRecord['grants'][number]
   [openid?.scope ?? '', ...Object.values(resources)].flatMap((scope) => scope.split(' '));
 
 /** Binds the calls of connections. */
-export function connectionRoutes(connections: Connections): Endpoint[] {
+export function connectionEndpoints(connections: Connections): Endpoint[] {
   return [
     handle('listConnections', (_, { account }) => connections.list(account)),
     handle('revokeConnection', ({ id }, { account }) => connections.revoke(account, id)),

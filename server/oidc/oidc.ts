@@ -110,7 +110,7 @@ export function createOpenId(parts: Parts): OpenId {
 }
 
 /** Binds the calls of OpenID Connect. */
-export function openIdRoutes({ interactions }: OpenId): Endpoint[] {
+export function openIdEndpoints({ interactions }: OpenId): Endpoint[] {
   return [handle('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie')))];
 }
 

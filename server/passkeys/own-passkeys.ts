@@ -97,7 +97,7 @@ function present({ id, name, credentialId, backedUp, createdAt, lastUsedAt }: Pa
 }
 
 /** Binds the calls of passkeys. */
-export function passkeyRoutes(passkeys: Passkeys, own: OwnPasskeys): Endpoint[] {
+export function passkeyEndpoints(passkeys: Passkeys, own: OwnPasskeys): Endpoint[] {
   return [
     handle('passkeyChallenge', (_, { cookies }) => passkeys.challenge(cookies)),
     handle('passkeySignIn', async (input, caller) => {

@@ -6,19 +6,10 @@ import { type LanguageCode, languageOf } from '../../contract/languages.ts';
 import { type PageCall, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { DestinationParameters } from '../../contract/signin.ts';
-import {
-  type BrowserRequest,
-  browserOf,
-  clearSession,
-  forgetAccount,
-  forgetKey,
-  rememberAccount,
-  rememberedKeyOf,
-  setSession,
-} from '../accounts/browser.ts';
+import { browserOf, clearSession, forgetAccount, forgetKey, rememberAccount, rememberedKeyOf, setSession } from '../accounts/browser.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import { isApplicationId } from '../applications/applications.ts';
-import { type Addition, type Endpoint, handle, type Listener } from '../http/endpoint.ts';
+import { type Addition, type Endpoint, handle, type Listener, type RequestSource } from '../http/endpoint.ts';
 import { requireOwnForm } from '../http/protection.ts';
 import { bearerOf, inAscii, queryTextOf, readBody } from '../http/reading.ts';
 import { countSignIn } from '../metrics/metrics.ts';
@@ -133,7 +124,7 @@ type Parts = {
   pages: Pick<SignInPages, 'at'>;
   /** Voids the key of a remembered account. @param device the cookie of the browser */
   forgetKey(email: string, device: string | undefined): Promise<void>;
-  browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
+  sourceOf(request: IncomingMessage, response: ServerResponse): RequestSource;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Headers of the redirects. */
   headers: Record<string, string>;
@@ -143,7 +134,7 @@ type Parts = {
 type Post = {
   /** The request, with the address of the page. */
   page: PageRequest;
-  browser: BrowserRequest;
+  browser: RequestSource;
   query: PageQuery;
   language: LanguageCode;
   /** What the calls of the page are sent with. */
@@ -206,9 +197,9 @@ export class SignInDoors {
    * requested the email. HEAD, prefetches and every other browser get a page.
    */
   openLink: Listener = async (request, response) => {
-    const { browserRequestOf, headers, machine, sendPage } = this.#parts;
+    const { sourceOf, headers, machine, sendPage } = this.#parts;
     const mayOpen = request.method === 'GET' && !isPrefetch(request);
-    const next = await machine.openLink(request, browserRequestOf(request, response), mayOpen);
+    const next = await machine.openLink(request, sourceOf(request, response), mayOpen);
     if ('page' in next) return sendPage(response, next.page);
     response.writeHead(303, { ...headers, Location: next.leave, 'Content-Length': 0 }).end();
   };
@@ -233,7 +224,7 @@ export class SignInDoors {
   async #receive(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: FormPath): Promise<void> {
     const page = { headers: request.headers, url: pageOfForm(request, uid, name) };
     const query = queryOfPage(page);
-    const browser = this.#parts.browserRequestOf(request, response);
+    const browser = this.#parts.sourceOf(request, response);
     requireOwnForm(request, this.#parts.origins);
     const fields = await readBody(request, true);
     const post = { page, browser, query, language: languageOf(query.language), destination: destinationOf(uid, query), uid, fields };

@@ -2,8 +2,8 @@ import type { CallName } from '../../contract/calls.ts';
 import { readEntered } from '../../contract/entered.ts';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
 import type { FormFailure, FormName, PageCall, PasskeyCreationOptions, RequiredPasskey, SignInPage } from '../../contract/pages.ts';
-import { type BrowserRequest, browserOf } from '../accounts/browser.ts';
-import type { MakeCall, Result } from '../http/endpoint.ts';
+import { browserOf } from '../accounts/browser.ts';
+import type { MakeCall, RequestSource, Result } from '../http/endpoint.ts';
 import { queryOf } from '../http/reading.ts';
 import { signIns } from '../metrics/metrics.ts';
 import { isRandomSecret } from '../secrets.ts';
@@ -59,7 +59,7 @@ export class SignInMachine {
   }
 
   /** Makes a call for a page, and returns where its sign-in goes on. @param page the request, with the address of the page */
-  act(page: PageRequest, browser: BrowserRequest, name: PageCall, input: Record<string, unknown>): Promise<Next | null> {
+  act(page: PageRequest, browser: RequestSource, name: PageCall, input: Record<string, unknown>): Promise<Next | null> {
     return this.follow(page, browser, name, () => this.#parts.makeCall(name, input, browser));
   }
 
@@ -67,7 +67,7 @@ export class SignInMachine {
    * Returns where a sign-in goes on after a call of its page; null where the page stays, or continues from the response by itself.
    * @param make makes the call
    */
-  async follow(page: PageRequest, browser: BrowserRequest, name: PageCall, make: () => Promise<Result>): Promise<Next | null> {
+  async follow(page: PageRequest, browser: RequestSource, name: PageCall, make: () => Promise<Result>): Promise<Next | null> {
     // A call that confirms the browser makes it forget the refusal.
     const refusal = refusalOf(browser.cookies);
     const { input, output, error } = await make();
@@ -83,21 +83,21 @@ export class SignInMachine {
    * link.
    * @param mayOpen a person has opened it
    */
-  async openLink(request: PageRequest, browserRequest: BrowserRequest, mayOpen: boolean): Promise<NextPage> {
+  async openLink(request: PageRequest, source: RequestSource, mayOpen: boolean): Promise<NextPage> {
     const { links, pages, passkeys } = this.#parts;
-    const { cookies } = browserRequest;
+    const { cookies } = source;
     const { t } = queryOf(request);
     if (!mayOpen) return { page: await pages.ofLink(request, cookies, 'none'), status: 200 };
     const hasCookies = isRandomSecret(cookies.get('attempt')) || isRandomSecret(cookies.get('device'));
     // With the cookies of a browser, an address that is sent twice from the page is known to come from the same one.
-    const browser = browserOf(browserRequest);
+    const browser = browserOf(source);
     const opened = hasCookies ? await links.open(textOf(t), browser) : null;
     if (!opened || opened.kind === 'signed_in_before') {
       NOT_OPENED.value += 1;
       return { page: await pages.ofLink(request, cookies, opened ? 'again' : 'first'), status: 200 };
     }
     OPENED.value += 1;
-    const next = await this.#after(request, browserRequest, await respondToProof(passkeys, cookies, opened, browser), opened.email);
+    const next = await this.#after(request, source, await respondToProof(passkeys, cookies, opened, browser), opened.email);
     if (!next) throw new Error('A link was opened without a way on.');
     return next;
   }
@@ -105,7 +105,7 @@ export class SignInMachine {
   /** Returns the page of a form again, with what was entered and why it was refused. */
   async refuse(
     request: PageRequest,
-    { cookies }: BrowserRequest,
+    { cookies }: RequestSource,
     form: FormName,
     input: Record<string, unknown>,
     fault: Fault | { code: 'no_saved_login'; status: number },
@@ -119,7 +119,7 @@ export class SignInMachine {
   }
 
   /** Returns where a sign-in goes on whose person is proven; null for one that only its page continues. */
-  async #after(page: PageRequest, browser: BrowserRequest, response: PageOutput, email: string): Promise<NextPage | null> {
+  async #after(page: PageRequest, browser: RequestSource, response: PageOutput, email: string): Promise<NextPage | null> {
     const { addPasskey, passkey, redirectUrl } = response;
     if (!addPasskey && !passkey) return redirectUrl ? { leave: redirectUrl } : null;
     const { language, target } = (await this.#parts.pages.at(page, browser.cookies)).page;

@@ -72,7 +72,7 @@ export class Stats {
 }
 
 /** Binds the calls of statistics. */
-export function statsRoutes(stats: Stats): Endpoint[] {
+export function statsEndpoints(stats: Stats): Endpoint[] {
   return [
     handle('websiteStats', (_, { account }) => stats.ofWebsites(account)),
     handle('websiteHistory', (input, { account }) => stats.history(account, input)),

@@ -25,7 +25,7 @@ const TIMEOUT_SECONDS = 10;
 export const VERSION = readVersion();
 
 /** Binds the calls that describe the service and its state. */
-export function statusRoutes(status: Status, settings: AboutSettings): Endpoint[] {
+export function statusEndpoints(status: Status, settings: AboutSettings): Endpoint[] {
   const about = describeService(settings);
   const { host } = new URL(settings.publicUrl);
   return [

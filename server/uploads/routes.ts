@@ -8,7 +8,7 @@ import type { Uploads } from './uploads.ts';
 const PATH = '/objects/uploads/:id';
 
 /** Binds the call that begins an upload. */
-export function uploadRoutes(uploads: Uploads): Endpoint[] {
+export function uploadEndpoints(uploads: Uploads): Endpoint[] {
   return [handle('beginUpload', (_, { account }) => uploads.begin(account))];
 }
 

@@ -80,7 +80,7 @@ const present = ({ firstAt, lastAt, ...visitor }: VisitorRow): Visitor => ({
 });
 
 /** Binds the calls of visitors. */
-export function visitorRoutes(visitors: Visitors): Endpoint[] {
+export function visitorEndpoints(visitors: Visitors): Endpoint[] {
   return [
     handle('listVisitors', (query, { account }) => visitors.list(account, query)),
     handle('exportVisitors', (input, { account }) => visitors.export(account, input)),

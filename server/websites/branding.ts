@@ -90,7 +90,7 @@ export function mailBrandOf(branding: Omit<Branding, 'defaults'>, defaults: Bran
 }
 
 /** Binds the calls of the branding of a website. */
-export function brandingRoutes(brandings: WebsiteBrandings): Endpoint[] {
+export function brandingEndpoints(brandings: WebsiteBrandings): Endpoint[] {
   return [
     handle('websiteBranding', ({ id }, { account }) => brandings.read(account, id)),
     // A host of a logo may take its time to respond.

@@ -97,7 +97,7 @@ function notProven(needsDns: boolean): Fault {
 }
 
 /** Binds the calls of claims and proofs. */
-export function claimRoutes(claims: Claims): Endpoint[] {
+export function claimEndpoints(claims: Claims): Endpoint[] {
   return [
     handle('claimWebsite', ({ domain }, { account }) => claims.claim(account, domain)),
     // Name servers and sites may take their time to respond.

@@ -212,7 +212,7 @@ const linkedStays = () =>
   });
 
 /** Binds the calls of teams and invitations. */
-export function memberRoutes(members: Members): Endpoint[] {
+export function memberEndpoints(members: Members): Endpoint[] {
   return [
     handle('listMembers', ({ id }, { account }) => members.list(account, id)),
     handle('inviteMember', (input, caller) => {

@@ -74,7 +74,7 @@ function matching(q: string): (name: Name) => boolean {
 }
 
 /** Binds the call that searches websites. */
-export function websiteSearchRoutes(search: WebsiteSearch): Endpoint[] {
+export function websiteSearchEndpoints(search: WebsiteSearch): Endpoint[] {
   return [handle('searchWebsites', (input, { account }) => search.find(account, input))];
 }
 

@@ -246,7 +246,7 @@ const onProbation = () =>
   });
 
 /** Binds the calls of websites. */
-export function websiteRoutes(websites: Websites): Endpoint[] {
+export function websiteEndpoints(websites: Websites): Endpoint[] {
   return [
     handle('registerWebsite', (input, { clientAddress, header }) =>
       websites.register(input, { clientAddress, userAgent: header('user-agent') ?? '' }),

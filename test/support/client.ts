@@ -22,7 +22,7 @@ export class Client {
   retriesUnavailable = true;
   /** What a proxy says its network address is (X-Forwarded-For). */
   networkAddress: string | undefined;
-  /** Returns why there was no response, where that is known. */
+  /** Returns the error of a request without a response, with its reason where that is known. */
   explain: ((error: Error) => Promise<Error>) | undefined;
   #agent: Agent;
 
