@@ -1,8 +1,8 @@
 // The imports that are allowed. For each rule there is an example that violates it in test/import-rules.test.ts; docs/architecture.md has the reasons.
 
 const tests = '\\.(?:test|spec)\\.tsx?$';
-const store = '^server/[^/]+/[^/]*store[^/]*\\.ts$';
-const routes = '^server/[^/]+/(?:|[^/]+-)routes\\.ts$';
+const store = '^server/.*/[^/]*store[^/]*\\.ts$';
+const routes = '^server/.*/(?:|[^/]+-)routes\\.ts$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -36,7 +36,7 @@ module.exports = {
       from: { path: '^cli/', pathNot: tests },
       to: {
         path: '^server/',
-        pathNot: '^server/(?:uploads/icon|websites/(?:domains|guarded-fetch))\\.ts$',
+        pathNot: '^server/websites/(?:domains|guarded-fetch|icon)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -121,15 +121,15 @@ module.exports = {
       name: 'express-stays-in-http-and-routes',
       comment: 'Domain files do not depend on Express.',
       severity: 'error',
-      from: { path: '^server/', pathNot: ['^server/(?:app|service)\\.ts$', '^server/http/', routes, tests] },
+      from: { path: '^server/', pathNot: ['^server/(?:app|service)\\.ts$', '^server/platform/http/', routes, tests] },
       to: { path: 'node_modules/(?:@types/)?express(?:-serve-static-core)?/' },
     },
     {
       name: 'sql-stays-in-stores-and-db',
       comment:
-        'server/db/ defines the models and stores hold the SQL; other files use models of database.orm(), and only types of Sequelize.',
+        'server/platform/db/ defines the models and stores hold the SQL; other files use models of database.orm(), and only types of Sequelize.',
       severity: 'error',
-      from: { path: '^(?:server|cli|mcp|templates|docs|diagnostics)/', pathNot: ['^server/db/', store, tests] },
+      from: { path: '^(?:server|cli|mcp|templates|docs|diagnostics)/', pathNot: ['^server/platform/db/', store, tests] },
       to: { path: 'node_modules/(?:@types/)?(?:sequelize|pg|pg-pool)/', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -165,7 +165,7 @@ module.exports = {
       comment: 'A store executes SQL. It does not depend on requests or jobs.',
       severity: 'error',
       from: { path: store, pathNot: tests },
-      to: { path: '^server/(?:http|jobs)/', pathNot: store },
+      to: { path: '^server/(?:platform/http|operations/jobs)/', pathNot: store },
     },
     {
       name: 'only-tests-import-test',

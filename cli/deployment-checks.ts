@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { CheckResult, Finding } from '../diagnostics/check.ts';
 import type { Dns } from '../diagnostics/dns.ts';
 import type { CheckOptions } from '../diagnostics/website.ts';
-import type { Deployment } from '../server/config.ts';
+import type { Deployment } from '../server/platform/config.ts';
 import type { Context } from './command.ts';
 import { version } from './installation.ts';
 import { importServer } from './server-package.ts';
@@ -22,7 +22,7 @@ export async function checkDeployment(
   { host, backups, dns, options }: { host: string | null; backups: string | undefined; dns: Dns; options: CheckOptions },
 ): Promise<CheckResult[]> {
   const { fail, pass, runCheck } = await import('../diagnostics/check.ts');
-  const { readDeployment } = await importServer(context, 'config');
+  const { readDeployment } = await importServer(context, 'platform/config');
   let config: Deployment | null = null;
   const settings = await runCheck({ id: 'settings', name: 'Settings', signal: context.signal }, async () => {
     try {
@@ -85,7 +85,7 @@ async function checkAddress({ config, dns, options }: Parts): Promise<CheckResul
 async function checkDatabase({ config, context }: Parts): Promise<CheckResult[]> {
   const { databaseUrl, databaseDirectUrl, preparedStatements, workers } = config;
   const [{ runCheck, skip }, evaluate] = await Promise.all([import('../diagnostics/check.ts'), import('../diagnostics/deployment.ts')]);
-  const { examineDatabase, MIN_VERSION } = await importServer(context, 'db/examine');
+  const { examineDatabase, MIN_VERSION } = await importServer(context, 'platform/db/examine');
   const [facts, directFacts] = await Promise.all([databaseUrl, databaseDirectUrl].map((url) => (url ? examineDatabase(url) : null)));
   const embedded = 'DATABASE_URL is not set: the service has its own PostgreSQL in DATA_DIR.';
   const run = (id: string, name: string, check: (found: NonNullable<typeof facts>) => Finding) =>

@@ -20,7 +20,7 @@ const HINT = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
  */
 export async function openIcon(context: Pick<Context, 'cwd' | 'env' | 'terminal' | 'signal'>, file: string) {
   const bytes = await read(resolve(context.cwd, file), file);
-  const { formatOf } = await import('../server/uploads/icon.ts');
+  const { formatOf } = await import('../server/websites/icon.ts');
   const format = formatOf(bytes);
   if (!format) throw usageError(`${file} is not a JPG or PNG, despite its name.`, HINT);
   return {

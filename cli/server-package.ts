@@ -1,16 +1,16 @@
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type * as operator from '../server/admin/operator-store.ts';
-import type * as backup from '../server/backup/backup.ts';
-import type * as restore from '../server/backup/restore.ts';
-import type * as config from '../server/config.ts';
-import type * as attach from '../server/db/attach.ts';
-import type * as examine from '../server/db/examine.ts';
-import type * as migrate from '../server/db/migrate.ts';
-import type * as secretKey from '../server/db/secret-key.ts';
 import type * as main from '../server/main.ts';
 import type * as keys from '../server/oidc/keys.ts';
-import type * as retention from '../server/retention/retention.ts';
+import type * as backup from '../server/operations/backup/backup.ts';
+import type * as restore from '../server/operations/backup/restore.ts';
+import type * as attach from '../server/operations/embedded/attach.ts';
+import type * as operator from '../server/operations/operator-store.ts';
+import type * as retention from '../server/operations/retention.ts';
+import type * as config from '../server/platform/config.ts';
+import type * as examine from '../server/platform/db/examine.ts';
+import type * as migrate from '../server/platform/db/migrate.ts';
+import type * as secretKey from '../server/platform/db/secret-key.ts';
 import type * as sqlFunctions from '../server/signin/sql-functions.ts';
 import type { Context } from './command.ts';
 import { requireOwnDataDir } from './data-dir.ts';
@@ -19,17 +19,17 @@ import { findServer, installDirectory, SERVER_PACKAGE, version } from './install
 
 /** The modules of the service that commands run, by their path in server/. */
 type ServerModules = {
-  'admin/operator-store': typeof operator;
-  'backup/backup': typeof backup;
-  'backup/restore': typeof restore;
-  config: typeof config;
-  'db/attach': typeof attach;
-  'db/examine': typeof examine;
-  'db/migrate': typeof migrate;
-  'db/secret-key': typeof secretKey;
+  'operations/operator-store': typeof operator;
+  'operations/backup/backup': typeof backup;
+  'operations/backup/restore': typeof restore;
+  'platform/config': typeof config;
+  'operations/embedded/attach': typeof attach;
+  'platform/db/examine': typeof examine;
+  'platform/db/migrate': typeof migrate;
+  'platform/db/secret-key': typeof secretKey;
   main: typeof main;
   'oidc/keys': typeof keys;
-  'retention/retention': typeof retention;
+  'operations/retention': typeof retention;
   'signin/sql-functions': typeof sqlFunctions;
 };
 
@@ -38,7 +38,7 @@ type ServerModules = {
  * @throws CommandError foreign_data for ./data of others; server_missing without a terminal and --yes; install_failed; server_damaged; cancelled
  */
 export async function importServer<Name extends keyof ServerModules>(context: Context, name: Name): Promise<ServerModules[Name]> {
-  requireOwnDataDir(context, { create: name === 'main' || name === 'backup/restore' });
+  requireOwnDataDir(context, { create: name === 'main' || name === 'operations/backup/restore' });
   const modules = findServer(context.env) ?? (await installMissing(context));
   const path = join(modules, `${name}${extname(import.meta.url)}`);
   try {

@@ -278,7 +278,7 @@ export type ErrorBody = {
   triesLeft?: number;
 };
 
-/** An error with a code of the table above. server/http/errors.ts turns it into status and body. */
+/** An error with a code of the table above. server/platform/http/errors.ts turns it into status and body. */
 export class Fault extends Error {
   readonly code: ErrorCode;
   /** The input field that is wrong. */

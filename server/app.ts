@@ -2,12 +2,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { type CallSpec, calls } from '../contract/calls.ts';
 import { Fault } from '../contract/errors.ts';
-import { ANY_ORIGIN, preflightHeaders } from './http/cors.ts';
-import type { Endpoint, Listener } from './http/endpoint.ts';
-import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
-import { pathOf, requireReadable, toOriginForm } from './http/reading.ts';
-import { beginRequest, type RequestRecord, requestIdOf, timesOf } from './http/request-record.ts';
 import type { OpenIdListener } from './oidc/oidc.ts';
+import { ANY_ORIGIN, preflightHeaders } from './platform/http/cors.ts';
+import type { Endpoint, Listener } from './platform/http/endpoint.ts';
+import { type DescribedError, type DescribeError, sendError } from './platform/http/errors.ts';
+import { pathOf, requireReadable, toOriginForm } from './platform/http/reading.ts';
+import { beginRequest, type RequestRecord, requestIdOf, timesOf } from './platform/http/request-record.ts';
 
 export type AppParts = {
   endpoints: readonly Endpoint[];

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, readConfig } from './config.ts';
-import { placeOf, userOf } from './db/address.ts';
-import { DatabaseClient, timeSettingsOf } from './db/client.ts';
-import { type DatabaseRoute, directRoute } from './db/database.ts';
-import { keepsPreparedStatements, type Reached, reachDatabase, refuseSharedSessions, refuseUnprivileged } from './db/examine.ts';
-import { migrate } from './db/migrate.ts';
-import { createPartitions } from './db/partitions.ts';
-import { checkSecretKey } from './db/secret-key.ts';
-import { createLog, flushLog, type Log } from './log.ts';
+import { type Config, readConfig } from './platform/config.ts';
+import { placeOf, userOf } from './platform/db/address.ts';
+import { DatabaseClient, timeSettingsOf } from './platform/db/client.ts';
+import { type DatabaseRoute, directRoute } from './platform/db/database.ts';
+import { keepsPreparedStatements, type Reached, reachDatabase, refuseSharedSessions, refuseUnprivileged } from './platform/db/examine.ts';
+import { migrate } from './platform/db/migrate.ts';
+import { createPartitions } from './platform/db/partitions.ts';
+import { checkSecretKey } from './platform/db/secret-key.ts';
+import { createLog, flushLog, type Log } from './platform/log.ts';
+import { StartError } from './platform/start-error.ts';
 import { sqlFunctions } from './signin/sql-functions.ts';
-import { StartError } from './start-error.ts';
 
 type Running = { config: Config; log: Log; url: string; drain(): boolean; stop(): Promise<void> };
 
@@ -146,7 +146,7 @@ async function loadServing(workers: number) {
 
 async function startEmbedded(dataDir: string, log: Log): Promise<{ url: string; stop(): Promise<void> }> {
   // Not imported with DATABASE_URL, which does not need it.
-  return (await import('./db/embedded/embedded.ts')).startEmbedded({ dataDir, log });
+  return (await import('./operations/embedded/embedded.ts')).startEmbedded({ dataDir, log });
 }
 
 /** Prints the addresses of a service in local mode. */

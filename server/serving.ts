@@ -1,21 +1,21 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from './config.ts';
-import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
-import { SecretKeyRotation } from './db/secret-key.ts';
-import { holdServingLock } from './db/serving-lock.ts';
-import { handleParserErrors } from './http/errors.ts';
-import { type Check, healthRouter } from './http/health.ts';
-import { dataHeaders } from './http/protection.ts';
-import { observeResponses } from './http/request-record.ts';
-import { Jobs } from './jobs/jobs.ts';
-import type { Log } from './log.ts';
-import { workers } from './metrics/metrics.ts';
-import { Retention } from './retention/retention.ts';
-import { SecretKeys } from './secrets.ts';
+import { Jobs } from './operations/jobs/jobs.ts';
+import { Retention } from './operations/retention.ts';
+import type { Config } from './platform/config.ts';
+import { type Database, type DatabaseRoute, openDatabase } from './platform/db/database.ts';
+import { SecretKeyRotation } from './platform/db/secret-key.ts';
+import { holdServingLock } from './platform/db/serving-lock.ts';
+import { handleParserErrors } from './platform/http/errors.ts';
+import { type Check, healthRouter } from './platform/http/health.ts';
+import { dataHeaders } from './platform/http/protection.ts';
+import { observeResponses } from './platform/http/request-record.ts';
+import type { Log } from './platform/log.ts';
+import { workers } from './platform/metrics/metrics.ts';
+import { SecretKeys } from './platform/secrets.ts';
+import { StartError } from './platform/start-error.ts';
 import { createService, type Service } from './service.ts';
-import { StartError } from './start-error.ts';
 
 /** The port is in use. */
 export class PortInUse extends StartError {

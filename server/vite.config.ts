@@ -6,21 +6,21 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** The modules that cli/server-package.ts imports, by their path in server/. */
 const MODULES = [
-  'admin/operator-store',
-  'backup/backup',
-  'backup/restore',
-  'config',
-  'db/attach',
-  'db/examine',
-  'db/migrate',
-  'db/secret-key',
+  'operations/operator-store',
+  'operations/backup/backup',
+  'operations/backup/restore',
+  'platform/config',
+  'operations/embedded/attach',
+  'platform/db/examine',
+  'platform/db/migrate',
+  'platform/db/secret-key',
   'main',
   'oidc/keys',
-  'retention/retention',
+  'operations/retention',
   'signin/sql-functions',
 ];
 /** The programs that the service starts. In the bundle they are beside the code that starts them. */
-const PROGRAMS = { worker: here('./worker.ts'), supervisor: here('./db/embedded/supervisor.ts') };
+const PROGRAMS = { worker: here('./worker.ts'), supervisor: here('./operations/embedded/supervisor.ts') };
 
 type ModuleGraph = { getModuleInfo(id: string): { importers: readonly string[] } | null };
 

@@ -1,10 +1,10 @@
 /** Program: one of the worker processes (WORKERS). The primary sends the settings, and when to drain and stop. */
-import type { Config } from './config.ts';
-import { createLog, flushLog } from './log.ts';
+import type { Config } from './platform/config.ts';
+import { createLog, flushLog } from './platform/log.ts';
 // Answers the primary, which asks every worker for its metrics, also while it starts.
-import './metrics/reports.ts';
+import './platform/metrics/reports.ts';
+import { StartError } from './platform/start-error.ts';
 import { serve } from './serving.ts';
-import { StartError } from './start-error.ts';
 import type { FromWorker, ToWorker } from './workers.ts';
 
 const report = (message: FromWorker) => new Promise<void>((resolve) => (process.send ? process.send(message, () => resolve()) : resolve()));

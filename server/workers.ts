@@ -2,12 +2,12 @@ import cluster, { type Worker } from 'node:cluster';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Config } from './config.ts';
-import type { DatabaseRoute } from './db/database.ts';
-import type { Log } from './log.ts';
-import { type ReportsFromWorker, type ReportsToWorker, WorkerReports } from './metrics/worker-reports.ts';
+import type { Config } from './platform/config.ts';
+import type { DatabaseRoute } from './platform/db/database.ts';
+import type { Log } from './platform/log.ts';
+import { type ReportsFromWorker, type ReportsToWorker, WorkerReports } from './platform/metrics/worker-reports.ts';
+import { StartError } from './platform/start-error.ts';
 import type { Serving } from './serving.ts';
-import { StartError } from './start-error.ts';
 
 /** A command from the primary to a worker. */
 export type ToWorker = { type: 'serve'; config: Config; route: DatabaseRoute } | { type: 'drain' } | { type: 'stop' } | ReportsToWorker;

@@ -1,5 +1,5 @@
 import { errors, type Fault } from '../../contract/errors.ts';
-import type { Attached, Connection } from '../../server/db/attach.ts';
+import type { Attached, Connection } from '../../server/operations/embedded/attach.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, cancelled, EXIT } from '../exit.ts';
 import { requireConfirmation } from '../prompts.ts';
@@ -17,7 +17,7 @@ export const dbMigrate: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal, signal } = context;
-    const { migrateOn } = await importServer(context, 'db/migrate');
+    const { migrateOn } = await importServer(context, 'platform/db/migrate');
     const { sqlFunctions } = await importServer(context, 'signin/sql-functions');
     const interrupted = () => {
       const message = 'Cancelled. The completed steps are kept; the next `emailauth db migrate` continues.';
@@ -44,8 +44,8 @@ export const dbPartitions: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal, env, signal } = context;
-    const { readRetention } = await importServer(context, 'config');
-    const { Retention } = await importServer(context, 'retention/retention');
+    const { readRetention } = await importServer(context, 'platform/config');
+    const { Retention } = await importServer(context, 'operations/retention');
     const { retention: config, printsAuditLog } = readRetention(env);
     await onDatabase(context, { exclusive: false }, async (_, { url, place }) => {
       const ignore = () => {};
@@ -71,7 +71,7 @@ export const dbForgetSecretKey: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal } = context;
-    const { forgetSecretKey } = await importServer(context, 'db/secret-key');
+    const { forgetSecretKey } = await importServer(context, 'platform/db/secret-key');
     // Without a terminal and --yes it fails before a database is started.
     if (!terminal.interactive) await requireConfirmation(terminal, '');
     await onDatabase(context, { exclusive: true }, async (client, { place }) => {
@@ -97,7 +97,7 @@ export const dbRotateSigningKeys: CommandSpec = {
   waitsForCleanUp: true,
   async run(context, _, { revoke = false }) {
     const { terminal, env } = context;
-    const { readSecretKeys } = await importServer(context, 'config');
+    const { readSecretKeys } = await importServer(context, 'platform/config');
     const { rotateByOperator } = await importServer(context, 'oidc/keys');
     const secretKeys = readSecretKeys(env);
     if (revoke) await requireConfirmation(terminal, 'Every ID token and access token becomes invalid within a minute. Replace the keys?');
@@ -134,7 +134,7 @@ export const dbErase: CommandSpec = {
   waitsForCleanUp: true,
   async run(context, [address = ''], { dryRun = false, deleteWebsites = '', transferTo }) {
     const { terminal } = context;
-    const { eraseAddress } = await importServer(context, 'admin/operator-store');
+    const { eraseAddress } = await importServer(context, 'operations/operator-store');
     // Without a terminal and --yes it fails before a database is started.
     if (!dryRun && !terminal.interactive) await requireConfirmation(terminal, '');
     const deleted = deleteWebsites.split(',').flatMap((domain) => domain.trim().toLowerCase() || []);
@@ -179,7 +179,7 @@ export const adminUnlock: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal } = context;
-    const { clearAdminLimits } = await importServer(context, 'admin/operator-store');
+    const { clearAdminLimits } = await importServer(context, 'operations/operator-store');
     await onDatabase(context, { exclusive: false }, async (client, { place }) => {
       const cleared = await clearAdminLimits(client, place);
       const text =
@@ -203,8 +203,8 @@ async function onDatabase<Result>(
   work: (client: Connection['client'], database: Attached) => Promise<Result>,
 ): Promise<Result> {
   const { env, signal } = context;
-  const { readStorageConfig } = await importServer(context, 'config');
-  const { attachDatabase, connectAlone } = await importServer(context, 'db/attach');
+  const { readStorageConfig } = await importServer(context, 'platform/config');
+  const { attachDatabase, connectAlone } = await importServer(context, 'operations/embedded/attach');
   const database = await attachDatabase(readStorageConfig(env), options);
   try {
     const { client, close } = await connectAlone(database, signal, { writes: true });

@@ -43,8 +43,8 @@ export const backup: CommandSpec = {
     if (name === '-' && terminal.streams.stdout.isTTY) {
       throw usageError('A terminal cannot show a backup.', 'Pipe it, as in: emailauth backup - | gzip > emailauth.tar.gz');
     }
-    const { readStorageConfig } = await importServer(context, 'config');
-    const { writeBackup } = await importServer(context, 'backup/backup');
+    const { readStorageConfig } = await importServer(context, 'platform/config');
+    const { writeBackup } = await importServer(context, 'operations/backup/backup');
     const file = name === '-' ? null : resolve(cwd, name);
     const config = readStorageConfig(env);
     const { bytes, tables, icons, missing } = await writeBackup({
@@ -84,8 +84,8 @@ export const restore: CommandSpec = {
     if (name === '-' && terminal.streams.stdin.isTTY) {
       throw usageError('A backup cannot come from a terminal.', 'Pipe it, as in: gunzip -c emailauth.tar.gz | emailauth restore - --yes');
     }
-    const { readStorageConfig } = await importServer(context, 'config');
-    const { restoreBackup } = await importServer(context, 'backup/restore');
+    const { readStorageConfig } = await importServer(context, 'platform/config');
+    const { restoreBackup } = await importServer(context, 'operations/backup/restore');
     const file = name === '-' ? null : resolve(cwd, name);
     const config = readStorageConfig(env);
     // Without a terminal and --yes it fails before a database is started.

@@ -2,9 +2,9 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { docPages, frameworkPages, markdownPath, promptPages, slugAt } from '../../docs/pages.ts';
 import { llmsFullText, llmsText, readDoc, readSkill } from '../../docs/read.ts';
 import { searchDocs } from '../../docs/search.ts';
-import type { Config } from '../config.ts';
-import { type Endpoint, handle } from '../http/endpoint.ts';
 import { plainPath } from '../pages/web-app.ts';
+import type { Config } from '../platform/config.ts';
+import { type Endpoint, handle } from '../platform/http/endpoint.ts';
 
 const MARKDOWN = 'text/markdown';
 

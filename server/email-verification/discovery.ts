@@ -2,7 +2,7 @@ import type { createRemoteJWKSet, errors } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isThisMachine } from '../../contract/urls.ts';
 import { type Dns, openDns } from '../../diagnostics/dns.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config.ts';
 import { createGuardedFetch, isPublicAddress } from '../websites/guarded-fetch.ts';
 import type { FindKey } from './token.ts';
 

@@ -2,12 +2,12 @@ import { parse, serialize } from 'cookie';
 import { LRUCache } from 'lru-cache';
 import { normalEmail } from '../../contract/emails.ts';
 import { normalHost } from '../../contract/urls.ts';
-import type { Database } from '../db/database.ts';
-import type { Log } from '../log.ts';
-import { digest, randomSecret, type SecretKeys, SignedValues } from '../secrets.ts';
+import type { Database } from '../platform/db/database.ts';
+import type { Log } from '../platform/log.ts';
+import { digest, randomSecret, type SecretKeys, SignedValues } from '../platform/secrets.ts';
 import type { TokenVerifier } from '../signin/verify.ts';
-import { erasureHash } from '../visitors/visits.ts';
 import { registrableOf } from '../websites/domains.ts';
+import { erasureHash } from '../websites/visits.ts';
 import type { OriginalRequest } from './original-request.ts';
 
 /** The paths that a protected app reserves. */

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import { Fault } from '../../contract/errors.ts';
-import { clientAddressOf, queryOf } from '../http/reading.ts';
+import { clientAddressOf, queryOf } from '../platform/http/reading.ts';
 import {
   type Decision,
   ForwardAuth,

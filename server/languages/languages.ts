@@ -1,5 +1,5 @@
 import { type LanguageCode, languages } from '../../contract/languages.ts';
-import { type Endpoint, handle } from '../http/endpoint.ts';
+import { type Endpoint, handle } from '../platform/http/endpoint.ts';
 import en from './texts/en.json' with { type: 'json' };
 import lt from './texts/lt.json' with { type: 'json' };
 import lv from './texts/lv.json' with { type: 'json' };

@@ -3,6 +3,7 @@ import { normalEmail } from '../../contract/emails.ts';
 import { ENTERED, ENTERED_METHODS } from '../../contract/entered.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { isThisMachine } from '../../contract/urls.ts';
+import { domainOf, type Mailbox } from '../platform/sender.ts';
 import {
   brandOf,
   type Content,
@@ -17,7 +18,6 @@ import {
   splitAtPlaceholders,
   type Template,
 } from './mail.ts';
-import { domainOf, type Mailbox } from './sender.ts';
 import { invitedMember, invitedOwner } from './templates/invitations.ts';
 import type { MailBranding } from './templates/layout.tsx';
 import { domainLost, domainProven, passkeyAdded, registered } from './templates/notices.ts';

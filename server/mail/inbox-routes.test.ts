@@ -7,7 +7,7 @@ import express from 'express';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { waitUntil } from '../../test/support/waiting.ts';
-import { dataHeaders } from '../http/protection.ts';
+import { dataHeaders } from '../platform/http/protection.ts';
 import { Inbox } from './inbox.ts';
 import { inboxRouter } from './inbox-routes.ts';
 import { Mailer } from './mailer.ts';

@@ -63,7 +63,7 @@ export function shownHost(host: string): string {
   throw new Error('The host in the email is not a valid host name');
 }
 
-// The form of the names that the parser of user agents knows (accounts/browser.ts).
+// The form of the names that the parser of user agents knows (developers/browser.ts).
 const DEVICE = /^[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}(?: · [A-Za-z0-9][A-Za-z0-9 .+-]{0,39})?$/;
 
 /** Returns the browser and system that requested an email, or an empty text. It is validated again here; the email is sent without an invalid one. */

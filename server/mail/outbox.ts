@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../db/database.ts';
-import type { Log } from '../log.ts';
-import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeconds } from '../metrics/metrics.ts';
+import type { Database } from '../platform/db/database.ts';
+import type { Log } from '../platform/log.ts';
+import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeconds } from '../platform/metrics/metrics.ts';
 import type { Mail, MailSecrets, SendResult } from './mail.ts';
 import { requestedAtOf } from './mail.ts';
 import type { Mailer } from './mailer.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { mailboxOf } from '../../contract/emails.ts';
 import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
-import { addActivity, addSteps } from '../db/activity-rows.ts';
-import { batched } from '../db/batch.ts';
+import { addActivity, addSteps } from '../platform/db/activity-rows.ts';
+import { batched } from '../platform/db/batch.ts';
 import type { Mail, MailKind } from './mail.ts';
 
 /** When an email that got a temporary failure is tried again, in seconds after it was requested. */

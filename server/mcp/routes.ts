@@ -5,12 +5,12 @@ import { Router } from 'express';
 import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
-import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../http/cors.ts';
-import type { DirectCaller, Identity } from '../http/endpoint.ts';
-import { challengeFor, challengeOf, type DescribeError } from '../http/errors.ts';
-import { requireOwnOrigin } from '../http/protection.ts';
-import { clientAddressOf, isLoopbackHostHeader } from '../http/reading.ts';
-import { requestIdOf } from '../http/request-record.ts';
+import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../platform/http/cors.ts';
+import type { DirectCaller, Identity } from '../platform/http/endpoint.ts';
+import { challengeFor, challengeOf, type DescribeError } from '../platform/http/errors.ts';
+import { requireOwnOrigin } from '../platform/http/protection.ts';
+import { clientAddressOf, isLoopbackHostHeader } from '../platform/http/reading.ts';
+import { requestIdOf } from '../platform/http/request-record.ts';
 
 /** The response to a request that does not reach the MCP server. */
 type Refusal = { status: number; message: string; headers?: Record<string, string> };

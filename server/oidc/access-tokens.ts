@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
-import type { Account, Identity } from '../http/endpoint.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
+import type { Account, Identity } from '../platform/http/endpoint.ts';
 import type { ProviderKeys, SigningKey } from './keys.ts';
 
 /** An Authorization header with a JWT (RFC 7519 §3). */

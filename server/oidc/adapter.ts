@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Adapter, AdapterPayload, ClientMetadata, errors } from 'oidc-provider';
-import { deriveKey, type SecretKeys } from '../secrets.ts';
+import { deriveKey, type SecretKeys } from '../platform/secrets.ts';
 import type { OpenIdClients } from './clients.ts';
 import type { RecordColumns, RecordsStore, StoredRecord } from './store.ts';
 

@@ -5,12 +5,12 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Fault } from '../../contract/errors.ts';
 import { RATE_LIMITS } from '../../contract/limits.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { refusalReason } from '../applications/refusals.ts';
-import { addActivity } from '../db/activity-rows.ts';
-import type { Database } from '../db/database.ts';
-import { type EventRecorder, subjectOf } from '../events/recorder.ts';
-import { requestIdOf } from '../http/request-record.ts';
-import type { Log } from '../log.ts';
+import { type EventRecorder, subjectOf } from '../activity/recorder.ts';
+import { refusalReason } from '../developers/refusals.ts';
+import { addActivity } from '../platform/db/activity-rows.ts';
+import type { Database } from '../platform/db/database.ts';
+import { requestIdOf } from '../platform/http/request-record.ts';
+import type { Log } from '../platform/log.ts';
 import { endpointAt, type OpenIdEndpoint } from './endpoints.ts';
 import type { ProviderPages } from './pages.ts';
 

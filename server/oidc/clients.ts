@@ -5,9 +5,9 @@ import type { ClientKind } from '../../contract/account.ts';
 import type { Authentication } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/urls.ts';
-import { batched } from '../db/batch.ts';
-import type { Database } from '../db/database.ts';
-import { digest } from '../secrets.ts';
+import { batched } from '../platform/db/batch.ts';
+import type { Database } from '../platform/db/database.ts';
+import { digest } from '../platform/secrets.ts';
 import { registrableOf } from '../websites/domains.ts';
 
 const APPLICATION_ID = /^app_[A-Za-z0-9_-]{22}$/;

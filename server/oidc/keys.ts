@@ -2,10 +2,10 @@ import { createCipheriv, createDecipheriv, generateKeyPair, type JsonWebKey, ran
 import { promisify } from 'node:util';
 import type pg from 'pg';
 import { SIGNING_KEY_SECONDS } from '../../contract/limits.ts';
-import { requireSecretKey } from '../db/secret-key.ts';
-import { isServingWith } from '../db/serving-lock.ts';
-import type { Log } from '../log.ts';
-import { deriveKey, type SecretKeys } from '../secrets.ts';
+import { requireSecretKey } from '../platform/db/secret-key.ts';
+import { isServingWith } from '../platform/db/serving-lock.ts';
+import type { Log } from '../platform/log.ts';
+import { deriveKey, type SecretKeys } from '../platform/secrets.ts';
 import { addMissingKeys, encryptRowsAgain, type KeyRow, readKeys, removeEndedKeys, replaceKeys, type StoredKey } from './store.ts';
 
 const ALGORITHMS = ['ES256', 'RS256'] as const;

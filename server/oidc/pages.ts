@@ -6,8 +6,8 @@ import { type LanguageCode, languageOf, languages } from '../../contract/languag
 import type { AuthorizationStep, SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
 import { hasOwnScheme } from '../../contract/urls.ts';
-import { type DescribedError, type DescribeError, errorHeaders } from '../http/errors.ts';
-import { requestIdOf } from '../http/request-record.ts';
+import { type DescribedError, type DescribeError, errorHeaders } from '../platform/http/errors.ts';
+import { requestIdOf } from '../platform/http/request-record.ts';
 import { redirectHostOf } from '../signin/destination.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { clientNameOf } from './client-names.ts';

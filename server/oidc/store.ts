@@ -1,10 +1,10 @@
 import pg from 'pg';
-import { batched } from '../db/batch.ts';
-import type { Database } from '../db/database.ts';
-import { LOCKS } from '../db/locks.ts';
 import { isRememberedKeyAlive } from '../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
-import { digest } from '../secrets.ts';
+import { batched } from '../platform/db/batch.ts';
+import type { Database } from '../platform/db/database.ts';
+import { LOCKS } from '../platform/db/locks.ts';
+import { digest } from '../platform/secrets.ts';
 
 /** What the columns of a record hold besides its payload. Ids are stored as SHA-256. */
 export type RecordColumns = {

@@ -5,8 +5,8 @@ import { isWebsitePage, type PageEntry, pages } from '../../contract/pages.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { isLoopbackRedirectHost } from '../../contract/urls.ts';
 import { docPath, slugAt } from '../../docs/pages.ts';
-import { ANY_ORIGIN, preflightHeaders } from '../http/cors.ts';
-import { metadataPath, type Resource, resourceUri } from '../http/errors.ts';
+import { ANY_ORIGIN, preflightHeaders } from '../platform/http/cors.ts';
+import { metadataPath, type Resource, resourceUri } from '../platform/http/errors.ts';
 import { isSignInPath } from '../signin/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
 

@@ -1,9 +1,9 @@
 import { Fault } from '../../contract/errors.ts';
 import { PROOF_SECONDS } from '../../contract/limits.ts';
-import type { Query } from '../db/database.ts';
-import type { Account, Caller } from '../http/endpoint.ts';
-import { bearerOf } from '../http/reading.ts';
-import { digest, isRandomSecret } from '../secrets.ts';
+import type { Query } from '../platform/db/database.ts';
+import type { Account, Caller } from '../platform/http/endpoint.ts';
+import { bearerOf } from '../platform/http/reading.ts';
+import { digest, isRandomSecret } from '../platform/secrets.ts';
 import { generationOf } from './generations.ts';
 import { isRememberedKeyAlive, provenAtOf } from './remembered-keys.ts';
 import { WAIT_FOR_SIGN_OUT } from './sign-outs.ts';

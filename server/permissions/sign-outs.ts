@@ -1,4 +1,4 @@
-import { LOCKS } from '../db/locks.ts';
+import { LOCKS } from '../platform/db/locks.ts';
 
 /**
  * Returns a condition that is true unless the account of an address is being signed out. What a statement with this condition

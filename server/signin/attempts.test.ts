@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { createAuthKey, readAuthKey } from '../accounts/browser.ts';
-import { digest, isRandomSecret, randomSecret, SecretKeys } from '../secrets.ts';
+import { createAuthKey, readAuthKey } from '../developers/browser.ts';
+import { digest, isRandomSecret, randomSecret, SecretKeys } from '../platform/secrets.ts';
 import { type AttemptKind, AttemptSecrets, handleToId, idToHandle } from './attempts.ts';
 
 const secrets = new AttemptSecrets(new SecretKeys(Buffer.alloc(32, 7)));

@@ -4,11 +4,11 @@ import { ENTERED, type Entered, type EnteredMethod, mapEntered } from '../../con
 import { MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { OwnAttempt } from '../../contract/pages.ts';
 import type { AttemptStatus, Conditions, Destination } from '../../contract/signin.ts';
-import { createAuthKey } from '../accounts/browser.ts';
-import { GUESSES, isGuessed } from '../accounts/guesses.ts';
-import type { Database } from '../db/database.ts';
+import { createAuthKey } from '../developers/browser.ts';
+import { GUESSES, isGuessed } from '../developers/guesses.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
-import type { SecretKeys } from '../secrets.ts';
+import type { Database } from '../platform/db/database.ts';
+import type { SecretKeys } from '../platform/secrets.ts';
 import { endedBySibling, isKnown, LIFE } from './attempt-conditions.ts';
 import { conditionsOf, type Destinations, type ParsedDestination } from './destination.ts';
 

@@ -1,6 +1,6 @@
 import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../contract/limits.ts';
-import { GUESSES, guessesKey, isGuessed } from '../accounts/guesses.ts';
-import type { Database } from '../db/database.ts';
+import { GUESSES, guessesKey, isGuessed } from '../developers/guesses.ts';
+import type { Database } from '../platform/db/database.ts';
 import { clientActive, hasIdOf, isKnown } from './attempt-conditions.ts';
 import type { AttemptKind } from './attempts.ts';
 

@@ -3,12 +3,12 @@ import { Fault } from '../../contract/errors.ts';
 import type { ForwardUrlRule, SignInBoot } from '../../contract/pages.ts';
 import { type Conditions, type Destination, SignInConditions, type SignInDestination } from '../../contract/signin.ts';
 import { hasOwnScheme, isLoopbackRedirectHost, LOCALHOST, normalHost } from '../../contract/urls.ts';
-import type { Database } from '../db/database.ts';
-import type { EventRecorder } from '../events/recorder.ts';
-import { inAscii } from '../http/reading.ts';
-import { digest } from '../secrets.ts';
-import { uploadPath } from '../uploads/uploads.ts';
+import type { EventRecorder } from '../activity/recorder.ts';
+import type { Database } from '../platform/db/database.ts';
+import { inAscii } from '../platform/http/reading.ts';
+import { digest } from '../platform/secrets.ts';
 import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
+import { uploadPath } from '../websites/uploads.ts';
 
 // Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).
 const MAX_URL_LENGTH = 2048;

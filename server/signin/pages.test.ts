@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Destination } from '../../contract/signin.ts';
-import { NO_COOKIES } from '../http/endpoint.ts';
-import { randomSecret } from '../secrets.ts';
+import { NO_COOKIES } from '../platform/http/endpoint.ts';
+import { randomSecret } from '../platform/secrets.ts';
 import { StepsReader } from './pages.ts';
 
 const asked: string[] = [];

@@ -6,11 +6,11 @@ import { type LanguageCode, languageCodes, languageOf } from '../../contract/lan
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
 import type { Conditions, Destination, DestinationParameters } from '../../contract/signin.ts';
-import type { Sessions } from '../accounts/sessions.ts';
-import type { Cookies } from '../http/cookies.ts';
-import type { DescribedError } from '../http/errors.ts';
-import { fieldsOf, pathOf, type queryOf, queryTextOf } from '../http/reading.ts';
-import { digest, isRandomSecret } from '../secrets.ts';
+import type { Sessions } from '../developers/sessions.ts';
+import type { Cookies } from '../platform/http/cookies.ts';
+import type { DescribedError } from '../platform/http/errors.ts';
+import { fieldsOf, pathOf, type queryOf, queryTextOf } from '../platform/http/reading.ts';
+import { digest, isRandomSecret } from '../platform/secrets.ts';
 import type { OwnAttempts } from './attempts.ts';
 import { type Destinations, pageAddress, pageUrl, WEBSITE_PARAMETERS } from './destination.ts';
 import type { LinkPage, Opening } from './link.ts';

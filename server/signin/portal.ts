@@ -4,12 +4,12 @@ import type { Parsed } from '../../contract/calls.ts';
 import { maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
-import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
-import { inTransaction } from '../db/database.ts';
-import { blockOfNetwork } from '../http/reading.ts';
+import { type Browser, type NewSession, SESSION_SECONDS } from '../developers/browser.ts';
 import { raiseGenerations } from '../permissions/generations.ts';
 import { BEGIN_SESSION_CHANGE, notBeingSignedOut } from '../permissions/sign-outs.ts';
-import { digest } from '../secrets.ts';
+import { inTransaction } from '../platform/db/database.ts';
+import { blockOfNetwork } from '../platform/http/reading.ts';
+import { digest } from '../platform/secrets.ts';
 import type { IssuedSecrets } from './attempts.ts';
 import { completeSignIns, issueIn } from './complete.ts';
 

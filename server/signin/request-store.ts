@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { MAIL_BLOCK_FACTOR, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import type { Destination } from '../../contract/signin.ts';
-import { GUESSES } from '../accounts/guesses.ts';
-import { batched } from '../db/batch.ts';
-import type { Query } from '../db/database.ts';
-import { LOCK_BY_NAME } from '../db/locks.ts';
-import { Semaphore } from '../db/semaphore.ts';
+import { GUESSES } from '../developers/guesses.ts';
+import { batched } from '../platform/db/batch.ts';
+import type { Query } from '../platform/db/database.ts';
+import { LOCK_BY_NAME } from '../platform/db/locks.ts';
+import { Semaphore } from '../platform/db/semaphore.ts';
 import type { AttemptKind } from './attempts.ts';
 import { REQUEST_EMAILS } from './sql-functions.ts';
 

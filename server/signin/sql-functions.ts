@@ -1,7 +1,7 @@
 import { RATE_LIMITS } from '../../contract/limits.ts';
-import { isGuessed } from '../accounts/guesses.ts';
-import { addActivity, websiteOfClient } from '../db/activity-rows.ts';
-import { type SqlFunction, sqlFunction } from '../db/functions.ts';
+import { isGuessed } from '../developers/guesses.ts';
+import { addActivity, websiteOfClient } from '../platform/db/activity-rows.ts';
+import { type SqlFunction, sqlFunction } from '../platform/db/functions.ts';
 import { lifeOf } from './attempt-conditions.ts';
 
 const { mails_from_network: NETWORK, mails_from_block: BLOCK, mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;

@@ -2,12 +2,12 @@ import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_LOGO_BYTES } from '../../contract/limits.ts';
 import { openDns } from '../../diagnostics/dns.ts';
-import type { Config } from '../config.ts';
-import { type Database, queryOf } from '../db/database.ts';
-import type { User, Website } from '../db/models.ts';
-import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
-import type { Limits } from '../http/limits.ts';
 import { beginChange } from '../permissions/proofs.ts';
+import type { Config } from '../platform/config.ts';
+import { type Database, queryOf } from '../platform/db/database.ts';
+import type { User, Website } from '../platform/db/models.ts';
+import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import type { Limits } from '../platform/http/limits.ts';
 import { createGuardedFetch, isPublicAddress, ResponseTooLarge } from './guarded-fetch.ts';
 import { findManaged, type Managed } from './managers.ts';
 

@@ -1,12 +1,12 @@
 import { v7 as uuid } from 'uuid';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Config } from '../config.ts';
-import { type Database, queryOf } from '../db/database.ts';
-import { type Account, type Endpoint, handle } from '../http/endpoint.ts';
-import type { Limits } from '../http/limits.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
+import type { Config } from '../platform/config.ts';
+import { type Database, queryOf } from '../platform/db/database.ts';
+import { type Account, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import type { Limits } from '../platform/http/limits.ts';
 import { rootDomainOf } from './domains.ts';
 import { presentWebsite, roleAt } from './managers.ts';
 import { findProof, proofFor } from './proof.ts';

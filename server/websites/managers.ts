@@ -2,13 +2,13 @@ import type { Transaction } from 'sequelize';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
-import type { Database } from '../db/database.ts';
-import type { Orm, Website } from '../db/models.ts';
-import type { Account } from '../http/endpoint.ts';
-import { uploadPath } from '../uploads/uploads.ts';
+import type { Database } from '../platform/db/database.ts';
+import type { Orm, Website } from '../platform/db/models.ts';
+import type { Account } from '../platform/http/endpoint.ts';
 import { displayDomainOf } from './domains.ts';
 import { proofFor } from './proof.ts';
 import { obtainChallenges, type WebsiteRecord } from './store.ts';
+import { uploadPath } from './uploads.ts';
 
 /**
  * Returns the SQL condition that an address manages a website: the website is linked to it, or it is a member who accepted the invitation.

@@ -3,12 +3,12 @@ import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { INVITATION_DAYS, MAX_WEBSITE_MEMBERS } from '../../contract/limits.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
-import { addActivity } from '../db/activity-rows.ts';
-import { type Database, type Query, queryOf } from '../db/database.ts';
-import type { Website, WebsiteMember } from '../db/models.ts';
-import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
-import type { Limits } from '../http/limits.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
+import { addActivity } from '../platform/db/activity-rows.ts';
+import { type Database, type Query, queryOf } from '../platform/db/database.ts';
+import type { Website, WebsiteMember } from '../platform/db/models.ts';
+import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import type { Limits } from '../platform/http/limits.ts';
 import { displayDomainOf } from './domains.ts';
 import { findManaged, findOwned, presentWebsite } from './managers.ts';
 

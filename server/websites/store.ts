@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_UNPROVEN_WEBSITES } from '../../contract/limits.ts';
-import { addActivity } from '../db/activity-rows.ts';
-import { inTransaction, type Query } from '../db/database.ts';
-import { LOCK_BY_NAME } from '../db/locks.ts';
-import type { Website } from '../db/models.ts';
 import type { MailKind } from '../mail/mail.ts';
 import { beginChange, type ProofSource, requireProof } from '../permissions/proofs.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
+import { addActivity } from '../platform/db/activity-rows.ts';
+import { inTransaction, type Query } from '../platform/db/database.ts';
+import { LOCK_BY_NAME } from '../platform/db/locks.ts';
+import type { Website } from '../platform/db/models.ts';
 import { newChallenge, type ProofKind } from './proof.ts';
 
 const COUNT = `select count(*)::int as count from websites

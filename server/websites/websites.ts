@@ -4,16 +4,16 @@ import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
-import type { Config } from '../config.ts';
-import { type Database, isUniqueViolation, type Query, queryOf } from '../db/database.ts';
-import type { Website } from '../db/models.ts';
-import { type Account, by, type Endpoint, handle } from '../http/endpoint.ts';
-import type { Limits } from '../http/limits.ts';
 import { beginChange } from '../permissions/proofs.ts';
-import type { Uploads } from '../uploads/uploads.ts';
+import type { Config } from '../platform/config.ts';
+import { type Database, isUniqueViolation, type Query, queryOf } from '../platform/db/database.ts';
+import type { Website } from '../platform/db/models.ts';
+import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import type { Limits } from '../platform/http/limits.ts';
 import { displayDomainOf, registrableOf, rootDomainOf } from './domains.ts';
 import { canBeGivenBack, checkOwner, findManaged, findOwned, iconUrlOf, managedBy, presentWebsite, presentWebsites } from './managers.ts';
 import { checkUnprovenLimit, registerWebsite, releaseUnclaimed } from './store.ts';
+import type { Uploads } from './uploads.ts';
 
 const RELEASE_BATCH = 500;
 /** How long one run of the release may take; the next one continues. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { eraseAddress } from '../../server/admin/operator-store.ts';
+import { eraseAddress } from '../../server/operations/operator-store.ts';
 import { openAuthenticator } from '../support/authenticator.ts';
 import type { Client } from '../support/client.ts';
 import { useService } from '../support/harness.ts';

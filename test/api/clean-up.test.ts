@@ -20,7 +20,7 @@ import {
   removeOldRecipients,
   removeOldTimes,
   removeUsedChallenges,
-} from '../../server/jobs/store.ts';
+} from '../../server/operations/jobs/store.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 
 const HOUR = 3_600_000;

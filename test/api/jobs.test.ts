@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openJobsPool } from '../../server/jobs/store.ts';
+import { openJobsPool } from '../../server/operations/jobs/store.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { addWebsite, visitorToken } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';

@@ -2,7 +2,7 @@ import pino from 'pino';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import { Mailer } from '../../server/mail/mailer.ts';
-import { parseSender } from '../../server/mail/sender.ts';
+import { parseSender } from '../../server/platform/sender.ts';
 import { openMailbox } from '../support/mailbox.ts';
 import { SENDERS } from '../support/sender-corpus.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { beforeEach, expect, inject, test } from 'vitest';
-import { missingFunctions, sqlFunction } from '../../server/db/functions.ts';
-import { migrate, migrateOn } from '../../server/db/migrate.ts';
-import type { Migration } from '../../server/db/migrations/migrations.ts';
+import { missingFunctions, sqlFunction } from '../../server/platform/db/functions.ts';
+import { migrate, migrateOn } from '../../server/platform/db/migrate.ts';
+import type { Migration } from '../../server/platform/db/migrations/migrations.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 import { waitUntil } from '../support/waiting.ts';
 

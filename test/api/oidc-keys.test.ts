@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { LOCKS } from '../../server/db/locks.ts';
 import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../../server/oidc/keys.ts';
-import { SecretKeys } from '../../server/secrets.ts';
+import { LOCKS } from '../../server/platform/db/locks.ts';
+import { SecretKeys } from '../../server/platform/secrets.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { waitUntil } from '../support/waiting.ts';
 

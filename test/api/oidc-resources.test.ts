@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CallSpec, calls } from '../../contract/calls.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../../server/oidc/keys.ts';
-import { SecretKeys } from '../../server/secrets.ts';
+import { SecretKeys } from '../../server/platform/secrets.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { begin, continueByLink, exchangeCode, postForm, REDIRECT } from '../support/oidc-client.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper } from '../support/sign-ins.ts';

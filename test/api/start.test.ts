@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { readPostmaster } from '../../server/db/embedded/cluster.ts';
+import { readPostmaster } from '../../server/operations/embedded/cluster.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { query } from '../support/postgres.ts';
 import { freshAddress, requestEmail, tokenOf } from '../support/sign-ins.ts';

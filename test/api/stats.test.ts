@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/calls.ts';
-import { type Database, openDatabase } from '../../server/db/database.ts';
-import { rollUp, Stats } from '../../server/stats/stats.ts';
+import { rollUp, Stats } from '../../server/activity/stats.ts';
+import { type Database, openDatabase } from '../../server/platform/db/database.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import {
   type Developer,

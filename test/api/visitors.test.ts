@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/calls.ts';
-import { rollUp } from '../../server/stats/stats.ts';
+import { rollUp } from '../../server/activity/stats.ts';
 import type { Client } from '../support/client.ts';
 import { openStage, production, type Service, type Stage } from '../support/harness.ts';
 import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from '../support/sign-ins.ts';

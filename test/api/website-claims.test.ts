@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Fault } from '../../contract/errors.ts';
-import { type Database, openDatabase } from '../../server/db/database.ts';
-import type { Account } from '../../server/http/endpoint.ts';
 import type { Mail } from '../../server/mail/mail.ts';
 import type { ProofSource } from '../../server/permissions/proofs.ts';
+import { type Database, openDatabase } from '../../server/platform/db/database.ts';
+import type { Account } from '../../server/platform/http/endpoint.ts';
 import { Claims } from '../../server/websites/claims.ts';
 import { Websites } from '../../server/websites/websites.ts';
 import { type NameServer, openNameServer } from '../support/dns.ts';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/calls.ts';
-import { openDatabase } from '../../server/db/database.ts';
-import { EventRecorder } from '../../server/events/recorder.ts';
+import { EventRecorder } from '../../server/activity/recorder.ts';
+import { openDatabase } from '../../server/platform/db/database.ts';
 import { production, useProduction, useService } from '../support/harness.ts';
 import { confirmLink, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { StatusStore } from '../../server/status/probes.ts';
+import { StatusStore } from '../../server/operations/probes.ts';
 import { openStage, production, type Service, type Stage } from '../support/harness.ts';
 import { refusedFiles } from '../support/images.ts';
 import { addApplication, authorizationRequest, longParameters, visit } from '../support/oidc-driver.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { dropPartition, TOKENS } from '../../server/db/partitions.ts';
+import { dropPartition, TOKENS } from '../../server/platform/db/partitions.ts';
 import { query } from '../support/postgres.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round, type Tokens } from './measure.ts';
 import { compare, formatNumber, heading, row } from './report.ts';

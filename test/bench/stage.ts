@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverSettings } from '../../server/db/embedded/cluster.ts';
+import { serverSettings } from '../../server/operations/embedded/cluster.ts';
 import { type Cluster, createCluster, query } from '../support/postgres.ts';
 import { freePort } from '../support/waiting.ts';
 import type { LoadJob, LoadResult } from './load.ts';

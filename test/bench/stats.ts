@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { openDatabase } from '../../server/db/database.ts';
-import { migrate } from '../../server/db/migrate.ts';
+import { rollUp, Stats } from '../../server/activity/stats.ts';
+import { openDatabase } from '../../server/platform/db/database.ts';
+import { migrate } from '../../server/platform/db/migrate.ts';
 import { sqlFunctions } from '../../server/signin/sql-functions.ts';
-import { rollUp, Stats } from '../../server/stats/stats.ts';
 import { query } from '../support/postgres.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
 import type { Stage } from './stage.ts';

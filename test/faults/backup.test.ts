@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { MIGRATIONS } from '../../server/db/migrate.ts';
+import { MIGRATIONS } from '../../server/platform/db/migrate.ts';
 import { headerOf, repack, unpack, withHeader } from '../cli/archives.ts';
 import { type Home, openHome } from '../cli/command.ts';
 import { KEYS, openTerminal } from '../cli/terminal.ts';

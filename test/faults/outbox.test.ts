@@ -1,10 +1,10 @@
 import pino from 'pino';
 import { describe, expect, inject, type TestContext, test } from 'vitest';
-import { type Database, openDatabase } from '../../server/db/database.ts';
-import { migrate } from '../../server/db/migrate.ts';
 import type { Mail } from '../../server/mail/mail.ts';
 import { Mailer } from '../../server/mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from '../../server/mail/outbox.ts';
+import { type Database, openDatabase } from '../../server/platform/db/database.ts';
+import { migrate } from '../../server/platform/db/migrate.ts';
 import { sqlFunctions } from '../../server/signin/sql-functions.ts';
 import { type Mailbox, openMailbox } from '../support/mailbox.ts';
 import { createCluster, createDatabase } from '../support/postgres.ts';

@@ -1,6 +1,6 @@
 // A stage of its own: its PostgreSQL is behind PgBouncer.
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { detectPooling } from '../../server/db/examine.ts';
+import { detectPooling } from '../../server/platform/db/examine.ts';
 import { type Home, openHome } from '../cli/command.ts';
 import type { Client } from '../support/client.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';

@@ -2,7 +2,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { MIGRATIONS } from '../../server/db/migrate.ts';
+import { MIGRATIONS } from '../../server/platform/db/migrate.ts';
 import { type Home, openHome } from '../cli/command.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
 import { freshAddress, requestEmail } from '../support/sign-ins.ts';

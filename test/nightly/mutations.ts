@@ -284,7 +284,7 @@ export const mutations: Mutation[] = [
     ['previous_verifier = null, rotated_at = now()', 'previous_verifier = null', 'test/api/visitor.test.ts'],
     ["verifier: \"''::bytea\" }, 'nothing'", 'verifier: "\'\'::bytea" }, REPLACE_KEY', 'test/statements/attempts.test.ts'],
   ]),
-  ...rowsOf('server/accounts/sessions.ts', [
+  ...rowsOf('server/developers/sessions.ts', [
     [
       "where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'",
       "where s.hash = $1 and s.seen_at > now() - interval '7 days'",
@@ -315,7 +315,7 @@ export const mutations: Mutation[] = [
       'test/api/api-keys.test.ts test/api/passkeys.test.ts test/api/website-members.test.ts test/api/applications.test.ts',
     ],
   ]),
-  ...rowsOf('server/http/endpoint.ts', [
+  ...rowsOf('server/platform/http/endpoint.ts', [
     ["if (development && !call.isFromThisMachine()) throw new Fault('not_found');\n", '', 'test/api/admin-pages.test.ts'],
     [
       "if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');\n",
@@ -336,11 +336,11 @@ export const mutations: Mutation[] = [
       'test/api/cross-origin.test.ts test/api/protection.test.ts',
     ],
   ]),
-  ...rowsOf('server/http/protection.ts', [
+  ...rowsOf('server/platform/http/protection.ts', [
     [
       "return site === 'cross-site' || site === 'same-site' ? 'foreign' : 'unknown';",
       "return site === 'cross-site' ? 'foreign' : 'unknown';",
-      'server/http/protection.test.ts',
+      'server/platform/http/protection.test.ts',
     ],
     [
       "if (senderOf(request, origins) !== 'own') throw",
@@ -348,7 +348,7 @@ export const mutations: Mutation[] = [
       'test/api/sign-in-forms.test.ts test/api/cross-origin.test.ts',
     ],
   ]),
-  ...rowsOf('server/http/cookies.ts', [
+  ...rowsOf('server/platform/http/cookies.ts', [
     [
       '{ httpOnly: true, ...(STRICT.has(name)',
       '{ ...(STRICT.has(name)',
@@ -361,22 +361,22 @@ export const mutations: Mutation[] = [
       'test/api/protection.test.ts test/api/sessions.test.ts test/api/developer.test.ts test/api/data-headers.test.ts',
     ],
   ]),
-  ...rowsOf('server/http/reading.ts', [
-    ['if (size > MAX_BODY_BYTES) {', 'if (false) {', 'server/http/reading.test.ts test/api/hostile.test.ts'],
-    ['if (NUL.test(value)) throw nulFault();\n', '', 'server/http/reading.test.ts'],
+  ...rowsOf('server/platform/http/reading.ts', [
+    ['if (size > MAX_BODY_BYTES) {', 'if (false) {', 'server/platform/http/reading.test.ts test/api/hostile.test.ts'],
+    ['if (NUL.test(value)) throw nulFault();\n', '', 'server/platform/http/reading.test.ts'],
     ['value === null || Array.isArray(value)) throw', 'value === null) throw', 'test/api/protection.test.ts'],
-    ['forwarded.at(-trustProxy)', 'forwarded.at(0)', 'server/http/reading.test.ts'],
+    ['forwarded.at(-trustProxy)', 'forwarded.at(0)', 'server/platform/http/reading.test.ts'],
     [
       "const isForwarded = httpVersion === '1.0' || PROXY",
       'const isForwarded = PROXY',
-      'server/http/reading.test.ts test/api/protection.test.ts',
+      'server/platform/http/reading.test.ts test/api/protection.test.ts',
     ],
     [
       "?.range() === 'loopback' && isLoopbackHostHeader(headers.host)",
       "?.range() === 'loopback'",
-      'server/http/reading.test.ts test/api/protection.test.ts',
+      'server/platform/http/reading.test.ts test/api/protection.test.ts',
     ],
-    ["network.replace(/:[^:]+::\\/64$/, '::/48')", 'network', 'server/http/reading.test.ts test/api/network-limits.test.ts'],
+    ["network.replace(/:[^:]+::\\/64$/, '::/48')", 'network', 'server/platform/http/reading.test.ts test/api/network-limits.test.ts'],
   ]),
   ...rowsOf('server/oidc/interactions.ts', [
     ['params: { ...waiting.params, login_hint: undefined }', 'params: waiting.params', 'test/api/next-page.test.ts'],
@@ -450,7 +450,7 @@ export const mutations: Mutation[] = [
   ...rowsOf('server/websites/managers.ts', [
     ["if (role !== 'owner') throw new Fault('owner_needed');", '', 'test/api/website-members.test.ts'],
   ]),
-  ...rowsOf('server/uploads/storage.ts', [
+  ...rowsOf('server/websites/storage.ts', [
     ['if (file.received > MAX_READ_BYTES) reject', 'if (false) reject', 'test/api/uploads.test.ts'],
     ["if (file.received > MAX_ICON_BYTES) throw new Fault('icon_too_large');\n", '', 'test/api/uploads.test.ts'],
   ]),
@@ -459,12 +459,12 @@ export const mutations: Mutation[] = [
     ['unreachable: 8', 'unreachable: 1', 'test/cli/sweep.test.ts'],
     ['usage: 3', 'usage: 1', 'test/cli/sweep.test.ts'],
   ]),
-  ...rowsOf('server/db/activity-rows.ts', [
+  ...rowsOf('server/platform/db/activity-rows.ts', [
     ['order by n limit 1)', 'order by n desc limit 1)', 'test/statements/activity.test.ts'],
     ["'^https://([^/:]+)$'", "'https://([^/:]+)'", 'test/statements/activity.test.ts'],
     ['found where website_id is not null or application_id is not null', 'found', 'test/statements/activity.test.ts'],
   ]),
-  ...rowsOf('server/events/store.ts', [
+  ...rowsOf('server/activity/event-store.ts', [
     ['at >= since as visible', 'true as visible', 'test/api/website-events.test.ts'],
     [' and ${IS_EVENT}\n  order by id limit $6', '\n  order by id limit $6', 'test/api/website-events.test.ts'],
     [
@@ -473,22 +473,22 @@ export const mutations: Mutation[] = [
       'test/api/website-events.test.ts',
     ],
   ]),
-  ...rowsOf('server/events/log.ts', [
+  ...rowsOf('server/activity/log.ts', [
     ["where id = $2::uuid and ${managedBy('w', '$1')}`", 'where id = $2::uuid and $1::text is not null`', 'test/api/website-log.test.ts'],
     ['const oldest = Math.max(since.getTime(), ', 'const oldest = Math.max(', 'test/api/website-log.test.ts'],
     ['if (rows.length < MAX_ROWS && readRows < limit) return', 'if (rows.length < MAX_ROWS) return', 'test/api/website-log.test.ts'],
   ]),
-  ...rowsOf('server/stats/store.ts', [
+  ...rowsOf('server/activity/stats-store.ts', [
     [
       'from event join registered on registered.id = website_id and at >= since',
       'from event join registered on registered.id = website_id',
       'test/api/stats.test.ts',
     ],
   ]),
-  ...rowsOf('server/visitors/visits.ts', [
+  ...rowsOf('server/websites/visits.ts', [
     ['on registered.id = visit.website_id and at >= since', 'on registered.id = visit.website_id', 'test/api/visitors.test.ts'],
   ]),
-  ...rowsOf('server/admin/operator-store.ts', [
+  ...rowsOf('server/operations/operator-store.ts', [
     ["const REPLACED = ['email', 'actor', 'object']", "const REPLACED = ['email']", 'test/api/erasure.test.ts'],
     ["'update sign_in_steps s set email = erased from", "'update sign_in_steps s set email = s.email from", 'test/api/erasure.test.ts'],
   ]),

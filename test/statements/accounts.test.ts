@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { authKeyOf } from '../../server/accounts/browser.ts';
+import { authKeyOf } from '../../server/developers/browser.ts';
 import { requireProof } from '../../server/permissions/proofs.ts';
 import { BEGIN_SIGN_OUT } from '../../server/permissions/sign-outs.ts';
-import { digest } from '../../server/secrets.ts';
+import { digest } from '../../server/platform/secrets.ts';
 import { QuickLogins } from '../../server/signin/quick-login.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';

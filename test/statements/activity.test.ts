@@ -1,8 +1,8 @@
 import { v7 as uuid } from 'uuid';
 import { expect, inject, test } from 'vitest';
-import { addActivity, addSteps } from '../../server/db/activity-rows.ts';
-import { openDatabase } from '../../server/db/database.ts';
-import { EventStore } from '../../server/events/store.ts';
+import { EventStore } from '../../server/activity/event-store.ts';
+import { addActivity, addSteps } from '../../server/platform/db/activity-rows.ts';
+import { openDatabase } from '../../server/platform/db/database.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';

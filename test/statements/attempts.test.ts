@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { SecretKeys } from '../../server/secrets.ts';
+import { SecretKeys } from '../../server/platform/secrets.ts';
 import { AttemptSecrets } from '../../server/signin/attempts.ts';
 import { CodeTries } from '../../server/signin/code-tries.ts';
 import { SignInLinks } from '../../server/signin/link.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { Destination } from '../../contract/signin.ts';
-import { type Database, openDatabase } from '../../server/db/database.ts';
+import { type Database, openDatabase } from '../../server/platform/db/database.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 let shared: Promise<Database> | null = null;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { v7 as uuid } from 'uuid';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { errors } from '../../contract/errors.ts';
-import { eraseAddress } from '../../server/admin/operator-store.ts';
+import { eraseAddress } from '../../server/operations/operator-store.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 

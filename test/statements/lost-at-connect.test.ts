@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../server/db/database.ts';
-import { openJobsPool } from '../../server/jobs/store.ts';
+import { openJobsPool } from '../../server/operations/jobs/store.ts';
+import { openDatabase } from '../../server/platform/db/database.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 import { openRelay, throughRelay } from '../support/relay.ts';
 import { waitUntil } from '../support/waiting.ts';

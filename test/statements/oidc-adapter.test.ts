@@ -3,7 +3,7 @@ import { errors } from 'oidc-provider';
 import { expect, test } from 'vitest';
 import { createAdapter } from '../../server/oidc/adapter.ts';
 import { RecordsStore } from '../../server/oidc/store.ts';
-import { SecretKeys } from '../../server/secrets.ts';
+import { SecretKeys } from '../../server/platform/secrets.ts';
 import { freshBytes, useDatabase } from './database.ts';
 
 const { core } = await useDatabase();

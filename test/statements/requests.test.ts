@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { randomSecret } from '../../server/secrets.ts';
+import { randomSecret } from '../../server/platform/secrets.ts';
 import { newAttempt } from '../../server/signin/request.ts';
 import { RequestStore } from '../../server/signin/request-store.ts';
 import { REQUEST_EMAILS } from '../../server/signin/sql-functions.ts';

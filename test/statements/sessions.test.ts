@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { SessionStore } from '../../server/accounts/sessions.ts';
+import { SessionStore } from '../../server/developers/sessions.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
 

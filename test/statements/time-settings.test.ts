@@ -1,8 +1,8 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { HAS_TIME_SETTINGS } from '../../server/db/client.ts';
-import { openDatabase } from '../../server/db/database.ts';
-import { migrate } from '../../server/db/migrate.ts';
-import { openJobsPool } from '../../server/jobs/store.ts';
+import { openJobsPool } from '../../server/operations/jobs/store.ts';
+import { HAS_TIME_SETTINGS } from '../../server/platform/db/client.ts';
+import { openDatabase } from '../../server/platform/db/database.ts';
+import { migrate } from '../../server/platform/db/migrate.ts';
 import { sqlFunctions } from '../../server/signin/sql-functions.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { digest } from '../../server/secrets.ts';
+import { digest } from '../../server/platform/secrets.ts';
 import { TokenVerifier } from '../../server/signin/verify.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { insert, useDatabase } from './database.ts';

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Logger, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { migrate } from '../../server/db/migrate.ts';
+import { migrate } from '../../server/platform/db/migrate.ts';
 import { sqlFunctions } from '../../server/signin/sql-functions.ts';
 import { freePort, waitUntil } from './waiting.ts';
 

@@ -1,4 +1,4 @@
-import { rollUp } from '../../server/stats/stats.ts';
+import { rollUp } from '../../server/activity/stats.ts';
 import type { Stage } from './harness.ts';
 import { waitUntil } from './waiting.ts';
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { settings } from '../../../server/settings.ts';
+import { settings } from '../../../server/platform/settings.ts';
 import { openStage, type Stage } from '../../support/harness.ts';
 import { freshAddress, registerWebsite, visitorToken } from '../../support/sign-ins.ts';
 import { deployFolder, hasHelm, helmProgram, type Manifest, manifestErrors, run, yamlParser } from './tools.ts';

@@ -170,7 +170,7 @@ test('without a terminal it installs only with --yes, and names the command', as
 
 test('reports files that are missing in an installation', async () => {
   await migrate();
-  await rm(join(data, 'emailauth', `server-${version}`, 'node_modules/emailauth-server/dist/server/db/migrate.js'));
+  await rm(join(data, 'emailauth', `server-${version}`, 'node_modules/emailauth-server/dist/server/platform/db/migrate.js'));
   expect((await migrate()).error).toMatchObject({ code: 'server_damaged', hint: expect.stringContaining(join(data, 'emailauth')) });
 });
 

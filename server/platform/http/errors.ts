@@ -1,0 +1,311 @@
+import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { LRUCache } from 'lru-cache';
+import { type ErrorBody, type ErrorCode, errors, Fault } from '../../../contract/errors.ts';
+import { RESOURCE_SCOPES, type ResourceScope } from '../../../contract/scopes.ts';
+import { codeOf, type Log } from '../log.ts';
+import { newRequestId, requestIdOf } from './request-record.ts';
+
+/** An error as the API reports it. */
+export type DescribedError = { fault: Fault; body: ErrorBody };
+
+/**
+ * Returns an error as the API reports it: a Fault as it is, a database that is unavailable as 503, anything else as 500. Errors of
+ * the service are logged under the reference number in the body.
+ * @param route the call, for the log
+ * @param requestId of the request in which it happened, for the log
+ */
+export type DescribeError = (error: unknown, route?: string, requestId?: string) => DescribedError;
+
+/** Returns the function that describes errors, and logs those of the service. */
+export function createDescribeError(log: ErrorLog): DescribeError {
+  return (error, route = 'other', requestId) => {
+    const fault = faultOf(error);
+    const body: ErrorBody = { error: fault.message, code: fault.code, hint: fault.hint ?? errors[fault.code].hint };
+    if (fault.field) body.field = fault.field;
+    if (fault.scope) body.scope = fault.scope;
+    if (fault.triesLeft !== undefined) body.triesLeft = fault.triesLeft;
+    if (fault.code === 'unavailable')
+      body.reference =
+        fault === error ? log.unavailable(fault.cause ?? fault, route, requestId) : log.databaseUnavailable(error, requestId);
+    else if (fault.status >= 500) body.reference = log.internal(fault.cause ?? error, route, requestId);
+    return { fault, body };
+  };
+}
+
+/**
+ * Sends an error as JSON. Where the response has begun already, closes the connection instead.
+ * @param headers of every response
+ * @param options.oauth name the error as RFC 6749 §5.2 does
+ */
+export function sendError(
+  response: ServerResponse,
+  { fault, body }: DescribedError,
+  headers: Record<string, string>,
+  { oauth = false } = {},
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const text = JSON.stringify(oauth ? { ...body, ...oauthError(fault) } : body);
+  response.writeHead(fault.status, {
+    ...headers,
+    'X-Request-Id': requestIdOf(response.req),
+    ...errorHeaders(fault),
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+/** Returns the headers of a response to a request that failed, as JSON or as a page. */
+export function errorHeaders({ status, retryAfter }: Fault): Record<string, string> {
+  return {
+    ...(retryAfter && { 'Retry-After': String(retryAfter) }),
+    // The rest of a body that was refused unread must not be parsed as the next request.
+    ...((status === 408 || status === 413) && { Connection: 'close' }),
+  };
+}
+
+function oauthError({ code, status, message }: Fault): Partial<ErrorBody> {
+  const kind = errors[code];
+  const name = 'oauth' in kind ? kind.oauth : status < 500 ? 'invalid_request' : undefined;
+  return name === undefined ? {} : { error: name, error_description: message };
+}
+
+/** SQLSTATE classes of temporary failures: connection, resources, operator intervention, a lock time-out, a row deleted meanwhile. */
+const UNAVAILABLE_STATES = /^(08|40|53|57|58|23503|25006|55P03)/;
+/** Errors of a connection (errno(3)); those of files, such as ENOSPC, are not among them. */
+const UNAVAILABLE_CODES = /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENETDOWN)$/;
+/** The calls that open a connection, with any error: the socket file of PostgreSQL may be missing, or the name server not respond. */
+const CONNECTING_CALLS = ['connect', 'getaddrinfo'];
+const UNAVAILABLE_MESSAGES =
+  /timeout|Connection terminated|ECONNREFUSED|ECONNRESET|EPIPE|Client was closed|not queryable|pool after calling end/i;
+
+/** The error code for each status of Express for an error of the sender; any other one is `bad_request`. */
+const SENDER_CODES: Record<number, ErrorCode> = {
+  404: 'not_found',
+  412: 'precondition_failed',
+  413: 'too_large',
+  416: 'range_not_satisfiable',
+};
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const cause = error as {
+    code?: unknown;
+    syscall?: unknown;
+    message?: unknown;
+    name?: unknown;
+    status?: unknown;
+    original?: unknown;
+  };
+  const original = (cause?.original ?? cause) as typeof cause;
+  const code = String(original?.code ?? '');
+  if (
+    UNAVAILABLE_STATES.test(code) ||
+    UNAVAILABLE_CODES.test(code) ||
+    CONNECTING_CALLS.includes(String(original?.syscall)) ||
+    UNAVAILABLE_MESSAGES.test(String(original?.message)) ||
+    /^SequelizeConnection/.test(String(cause?.name))
+  ) {
+    return new Fault('unavailable', { cause: error, retryAfter: 2 });
+  }
+  // Values that PostgreSQL cannot store are errors of the caller, and so is what Express refuses: a path that it cannot decode, a range.
+  if (code.startsWith('22')) return new Fault('bad_request', { cause: error });
+  const status = Number(cause?.status);
+  if (status >= 400 && status < 500) return new Fault(SENDER_CODES[status] ?? 'bad_request', { cause: error });
+  return new Fault('internal', { cause: error });
+}
+
+/** The error code for each code of Node's HTTP parser; any other one is `bad_request`. */
+const PARSER_CODES: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/**
+ * Handles what Node's HTTP server would otherwise handle without the headers of the service: requests that cannot be parsed or do
+ * not arrive in time, and the header Expect, which may be ignored (RFC 9110 §10.1.1).
+ * @param headers of every response
+ */
+export function handleParserErrors(server: Server, listener: RequestListener, headers: Record<string, string>): void {
+  server.on('checkExpectation', listener);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: ServerResponse | null }) => {
+    // The response to an earlier request may be under way on this connection; Node's own handler makes the same check.
+    if (socket.writable && !socket._httpMessage?.headersSent) {
+      socket.write(rawErrorResponse(PARSER_CODES[error.code ?? ''] ?? 'bad_request', headers));
+    }
+    socket.destroy(error);
+  });
+}
+
+function rawErrorResponse(code: ErrorCode, headers: Record<string, string>): string {
+  const { status, message, hint } = errors[code];
+  const body = JSON.stringify({ error: message, code, hint } satisfies ErrorBody);
+  const lines = Object.entries({
+    ...headers,
+    'X-Request-Id': newRequestId(),
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** Minimum time between two logged stacks of the same kind of error. */
+const STACK_INTERVAL_MS = 60_000;
+/** Interval at which the number of errors without a line of their own is logged. */
+const COUNT_INTERVAL_MS = 10_000;
+const MAX_KINDS = 500;
+/** Interval at which an unavailable database is polled. */
+const PING_INTERVAL_MS = 1_000;
+/** An outage is over when the database responds and no request has failed for this long. */
+const RECOVERY_MS = 3_000;
+
+type Outage = { reference: string; startedAt: number; lastFailureAt: number; lastCountedAt: number; requests: number };
+
+/** Logs responses with status 500 and 503 in a bounded number of lines. Every method returns a reference number that is in the log: the id of the request that is logged. */
+export class ErrorLog {
+  readonly #log: Log;
+  readonly #ping: () => Promise<unknown>;
+  /** The kinds of errors whose stack was logged within STACK_INTERVAL_MS. */
+  readonly #stackLogged = new LRUCache<string, true>({ max: MAX_KINDS, ttl: STACK_INTERVAL_MS });
+  /** By kind of `unavailable`: the reference of the logged error, and the number of those that followed. */
+  readonly #suppressed = new Map<string, { reference: string; requests: number }>();
+  #outage: Outage | null = null;
+
+  /** @param ping resolves when the database executes a statement */
+  constructor(log: Log, ping: () => Promise<unknown>) {
+    this.#log = log;
+    this.#ping = ping;
+  }
+
+  /** An internal error: one line each, and the stack once per kind and minute. */
+  internal(error: unknown, route: string, request = newRequestId()): string {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    const code = codeOf(error);
+    const kind = `${route} ${name} ${code}`;
+    if (this.#stackLogged.has(kind)) {
+      this.#log.error({ request, route, error: name, code, reason: message }, 'internal');
+      return request;
+    }
+    this.#stackLogged.set(kind, true);
+    this.#log.error({ err: error, request, route }, 'internal');
+    return request;
+  }
+
+  /** Something other than the database is unavailable: the first error of a kind with its stack, then the number of errors. */
+  unavailable(error: unknown, route: string, request = newRequestId()): string {
+    const kind = `unavailable: ${route}`;
+    const same = this.#suppressed.get(kind);
+    if (same) {
+      same.requests += 1;
+      return same.reference;
+    }
+    const reference = request;
+    this.#suppressed.set(kind, { reference, requests: 0 });
+    this.#log.warn({ err: error, reference, request, route }, 'unavailable');
+    this.#countLater(kind);
+    return reference;
+  }
+
+  /** The database failed to execute a statement: the first error with its stack, then the number of errors, and the recovery. */
+  databaseUnavailable(error: unknown, request = newRequestId()): string {
+    const now = Date.now();
+    if (!this.#outage) {
+      this.#outage = { reference: request, startedAt: now, lastFailureAt: now, lastCountedAt: now, requests: 0 };
+      const message = 'database: a statement failed; requests get 503 until the database is available again';
+      this.#log.error({ err: error, reference: request, request }, message);
+      this.#watchOutage();
+    }
+    this.#outage.lastFailureAt = now;
+    this.#outage.requests += 1;
+    return this.#outage.reference;
+  }
+
+  #countLater(kind: string): void {
+    setTimeout(() => {
+      const same = this.#suppressed.get(kind);
+      if (!same?.requests) {
+        this.#suppressed.delete(kind);
+        return;
+      }
+      this.#log.warn(same, `${kind}: more of the same`);
+      same.requests = 0;
+      this.#countLater(kind);
+    }, COUNT_INTERVAL_MS).unref();
+  }
+
+  #watchOutage(): void {
+    setTimeout(async () => {
+      const isAvailable = await this.#ping().then(
+        () => true,
+        () => false,
+      );
+      const outage = this.#outage;
+      if (!outage) return;
+      const now = Date.now();
+      const { reference, requests, startedAt, lastFailureAt } = outage;
+      if (isAvailable && now - lastFailureAt >= RECOVERY_MS) {
+        this.#outage = null;
+        this.#log.warn({ reference, requests, seconds: Math.round((lastFailureAt - startedAt) / 1000) }, 'database: available again');
+        return;
+      }
+      if (now - outage.lastCountedAt >= COUNT_INTERVAL_MS) {
+        outage.lastCountedAt = now;
+        this.#log.warn({ reference, requests }, 'database: still unavailable; requests get 503');
+      }
+      this.#watchOutage();
+    }, PING_INTERVAL_MS).unref();
+  }
+}
+
+/** The resources of this service: the MCP server at PUBLIC_URL/mcp, and the API at PUBLIC_URL/api. */
+export type Resource = 'mcp' | 'api';
+
+/** The scopes in the challenge to a client without a token, which are also those of a client that requests none. */
+export const FIRST_SCOPES: readonly ResourceScope[] = ['websites:read', 'stats:read'];
+
+/** Returns the identifier of a resource, which is the audience of its access tokens (RFC 8707 §2). */
+export const resourceUri = (publicUrl: string, resource: Resource): string => `${publicUrl}/${resource}`;
+
+/** Returns the path of the metadata of a resource (RFC 9728 §3). */
+export const metadataPath = (resource: Resource) => `/.well-known/oauth-protected-resource/${resource}`;
+
+/** Why a request is not served: without `error`, it had no credentials (RFC 6750 §3.1). */
+export type Challenge = {
+  error?: 'invalid_token' | 'insufficient_scope';
+  description?: string;
+  /** The scopes that the request needs. */
+  scopes?: readonly string[];
+};
+
+/**
+ * Returns the challenge for a client whose request is rejected, or null when no other token would help.
+ * @param scopes that it is to request besides those that the error names
+ */
+export function challengeFor(error: { code: string; message: string; scope?: string }, scopes: readonly string[] = []): Challenge | null {
+  const { code, message: description, scope } = error;
+  const wanted = [...scopes, ...(scope?.split(' ') ?? [])];
+  if (code === 'sign_in_needed') return { scopes: wanted };
+  if (code === 'bad_api_key' || code === 'bad_access_token') return { error: 'invalid_token', description, scopes: wanted };
+  if (code === 'insufficient_scope') return { error: code, description, scopes: wanted };
+  return null;
+}
+
+/** Returns the value of WWW-Authenticate (RFC 6750 §3, RFC 9728 §5.1). */
+export function challengeOf(publicUrl: string, resource: Resource, { error, description, scopes = [] }: Challenge): string {
+  const wanted = error === 'insufficient_scope' ? scopes : [...FIRST_SCOPES, ...scopes];
+  const parameters = {
+    realm: 'emailauth',
+    error,
+    error_description: description?.replace(/["\\]/g, "'"),
+    scope: RESOURCE_SCOPES.filter((scope) => wanted.includes(scope)).join(' '),
+    resource_metadata: publicUrl + metadataPath(resource),
+  };
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  return `Bearer ${given.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
+}
