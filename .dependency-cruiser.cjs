@@ -2,6 +2,8 @@
 
 const tests = '\\.(?:test|spec)\\.tsx?$';
 const store = '^server/.*/[^/]*store[^/]*\\.ts$';
+/** A file that puts a feature together, and may mount its routes. */
+const feature = '^server/[^/]+/feature\\.ts$';
 const routes = '^server/.*/(?:|[^/]+-)routes\\.ts$';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -121,7 +123,7 @@ module.exports = {
       name: 'express-stays-in-http-and-routes',
       comment: 'Domain files do not depend on Express.',
       severity: 'error',
-      from: { path: '^server/', pathNot: ['^server/(?:app|service)\\.ts$', '^server/platform/http/', routes, tests] },
+      from: { path: '^server/', pathNot: ['^server/(?:app|service|platform/platform)\\.ts$', '^server/platform/http/', routes, tests] },
       to: { path: 'node_modules/(?:@types/)?express(?:-serve-static-core)?/' },
     },
     {
@@ -157,7 +159,7 @@ module.exports = {
       name: 'server-imports-one-way',
       comment: 'app → routes → domain file → store | mail: no import in the other direction.',
       severity: 'error',
-      from: { path: '^server/[^/]+/', pathNot: [routes, tests] },
+      from: { path: '^server/[^/]+/', pathNot: [feature, routes, tests] },
       to: { path: ['^server/(?:main|app|service)\\.ts$', routes] },
     },
     {

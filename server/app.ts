@@ -8,14 +8,13 @@ import type { Endpoint, Listener } from './platform/http/endpoint.ts';
 import { type DescribedError, type DescribeError, sendError } from './platform/http/errors.ts';
 import { pathOf, requireReadable, toOriginForm } from './platform/http/reading.ts';
 import { beginRequest, type RequestRecord, requestIdOf, timesOf } from './platform/http/request-record.ts';
+import type { SignInDoors } from './signin/doors.ts';
 
 export type AppParts = {
   endpoints: readonly Endpoint[];
   listenerOf(endpoint: Endpoint): Listener;
-  /** Handles GET /auth/link. */
-  openLink: Listener;
-  /** Returns the listener of a form of the sign-in pages; undefined for any other request. */
-  formAt(method: string | undefined, path: string): Listener | undefined;
+  /** The links and forms of the sign-in pages. */
+  doors: SignInDoors;
   /** Handles the requests of OpenID Connect. */
   openId: OpenIdListener;
   /** Everything that is not a call of the API, in order. */
@@ -62,7 +61,7 @@ export function createApp(parts: AppParts): RequestListener {
     if (route) record.times = route.times;
     // The listener of a call writes it itself: with a header that was set before, Node.js writes the others more slowly.
     if (!route?.isCall) response.setHeader('X-Request-Id', record.id);
-    const listener = route?.listener ?? parts.formAt(request.method, path);
+    const listener = route?.listener ?? parts.doors.formAt(request.method, path);
     const endpoint = listener ? null : parts.openId.endpointAt(path);
     if (endpoint) {
       // What follows the first two parts may be an identifier.
@@ -79,7 +78,7 @@ export function createApp(parts: AppParts): RequestListener {
 const expressMethods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
 /** Returns an Express app with the calls of the API, the listeners that need no Express, and the paths of OAuth calls. */
-function routeCalls({ endpoints, listenerOf, openLink, headers }: AppParts) {
+function routeCalls({ endpoints, listenerOf, doors: { openLink }, headers }: AppParts) {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');

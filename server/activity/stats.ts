@@ -24,7 +24,7 @@ type Parts = {
   /** Returns the availability of the service in percent, null while there is not enough data. */
   uptime: () => Promise<number | null>;
   /** Local mode: sign-ins to this computer count for every account. */
-  local: boolean;
+  isLocal: boolean;
 };
 
 /** Statistics of the last 30 UTC days where nothing else is given. They are totals, at most a minute late. */
@@ -51,9 +51,9 @@ export class Stats {
   }
 
   async overview(account: Account): Promise<Output<'overview'>> {
-    const { core, local, uptime } = this.#parts;
+    const { core, isLocal, uptime } = this.#parts;
     const [{ totalLogins, apiRequests }, activeApplications, uptimePercent] = await Promise.all([
-      readOverview(core, account, local),
+      readOverview(core, account, isLocal),
       countActiveApplications(core, account.id),
       uptime(),
     ]);
@@ -62,7 +62,7 @@ export class Stats {
 
   /** Returns the sign-ins to the account's websites and applications per day. @param days how many days, up to today */
   loginsOf(account: Account, days: number): Promise<Output<'accountLogins'>> {
-    return readAccountLogins(this.#parts.core, account, days, this.#parts.local);
+    return readAccountLogins(this.#parts.core, account, days, this.#parts.isLocal);
   }
 
   /** Returns all sign-ins of the service, newest day first, including days without any. */

@@ -25,18 +25,22 @@ const STOP_MS = 8_000;
 /** A reason may contain a name that differs from email to email, so only this many are logged. */
 const MAX_LOGGED_REASONS = 20;
 
-type Parts = {
-  database: Pick<Database, 'core'>;
-  mailer: Mailer;
-  log: Log;
+/** What the senders of emails decide about each of them. */
+export type OutboxEvents = {
   /** Returns the link and the code of an email; null for a notice. */
   secretsOf(mail: Mail): MailSecrets | null;
   /** Called once for an email that the mail server permanently refused (5yz), before its row is deleted. */
   onRefused(mail: Mail): Promise<void>;
   /** Called for an email that has to wait, with the reason that `delayOf` returns. Never rejects. */
-  onDelayed?(mail: Mail, reason: string): Promise<void>;
-  /** Multiplies the rate limits; 1 unless given. */
-  limitFactor?: number;
+  onDelayed(mail: Mail, reason: string): Promise<void>;
+};
+
+type Parts = OutboxEvents & {
+  core: Database['core'];
+  mailer: Mailer;
+  log: Log;
+  /** Multiplies the rate limits. */
+  limitFactor: number;
 };
 
 /** Since when emails cannot be sent, and why, in words that everyone may read. */
@@ -70,7 +74,7 @@ export class Outbox {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#store = new OutboxStore(parts.database.core, parts.limitFactor ?? 1);
+    this.#store = new OutboxStore(parts.core, parts.limitFactor);
   }
 
   /** Begins to send an email whose row is in the table with a lease of FIRST_LEASE_SECONDS. Returns at once and never throws. */
@@ -238,7 +242,7 @@ export class Outbox {
       await this.#tryStatement(() => this.#store.retryLater({ id: mail.id, unconfirmed: false }));
       return;
     }
-    if (typeof result === 'object' && 'temporary' in result) void this.#parts.onDelayed?.(mail, delayOf(result));
+    if (typeof result === 'object' && 'temporary' in result) void this.#parts.onDelayed(mail, delayOf(result));
     if (typeof result === 'object' && 'temporary' in result && result.connection) {
       this.#recordFailure(result.login ? 'login' : 'unreachable', result.temporary, mail.requestId);
       return this.#postpone(mail.id);

@@ -4,36 +4,25 @@ import accepts from 'accepts';
 import { Router } from 'express';
 import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Dns } from '../../diagnostics/dns.ts';
-import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../platform/http/cors.ts';
-import type { DirectCaller, Identity } from '../platform/http/endpoint.ts';
+import { openDns } from '../../diagnostics/dns.ts';
+import { corsHeaders, isPreflight, preflightHeaders } from '../platform/http/cors.ts';
+import { type DirectCaller, type Identity, toApiError } from '../platform/http/endpoint.ts';
 import { challengeFor, challengeOf, type DescribeError } from '../platform/http/errors.ts';
 import { requireOwnOrigin } from '../platform/http/protection.ts';
 import { clientAddressOf, isLoopbackHostHeader } from '../platform/http/reading.ts';
 import { requestIdOf } from '../platform/http/request-record.ts';
+import type { Platform } from '../platform/platform.ts';
+import { isPublicAddress } from '../websites/guarded-fetch.ts';
 
 /** The response to a request that does not reach the MCP server. */
 type Refusal = { status: number; message: string; headers?: Record<string, string> };
 
-type Parts = {
-  publicUrl: string;
-  /** Whose pages may call, besides those of this service. */
-  origins: AllowedOrigins;
-  trustProxy: number;
+type Parts = Platform & {
   version: string;
-  describeError: DescribeError;
   /** Returns the account of the Authorization header; cookies are ignored. @throws Fault bad_api_key */
   identityOf(request: IncomingMessage): Promise<Identity | null>;
-  /** Headers of every response. */
-  headers: Record<string, string>;
   clientOf(caller: DirectCaller): Client;
-  /** For the checks of websites; its `lookup` returns public addresses only. */
-  dns: Dns;
-  /** Counts a check of a website of the caller. @throws ApiError rate_limited */
-  countSiteCheck(caller: DirectCaller): Promise<void>;
   openApi(): Promise<object>;
-  /** Logs an error. @returns its reference number */
-  report(error: unknown, requestId?: string): string;
 };
 
 /** How to authenticate, in words for a model. */
@@ -54,7 +43,8 @@ export function mcpRouter(parts: Parts): Router {
   const router = Router();
   let handler: ReturnType<typeof openHandler> | undefined;
   router.all('/mcp', async (request, response) => {
-    const { origins, headers } = parts;
+    const { config, headers } = parts;
+    const origins = config.mcpOrigins;
     for (const [name, value] of Object.entries({ ...headers, ...corsHeaders(request, origins) })) response.setHeader(name, value);
     const refusal = refuseForeignRequest(request, parts);
     if (!refusal && isPreflight(request, origins)) return void response.writeHead(204, preflightHeaders(request, METHODS)).end();
@@ -80,7 +70,7 @@ const METHODS = 'POST, GET, DELETE';
  * Returns why a request may not reach the MCP server, or null. A foreign Host header means DNS rebinding, a foreign Origin a page
  * elsewhere (MCP, Streamable HTTP, "Security Warning"): where it is allowed, only a bearer token decides what it may do.
  */
-function refuseForeignRequest(request: IncomingMessage, { publicUrl, origins }: Parts): Refusal | null {
+function refuseForeignRequest(request: IncomingMessage, { publicUrl, config: { mcpOrigins: origins } }: Parts): Refusal | null {
   const { host } = request.headers;
   // The port is not compared, because it may differ outside of a container.
   if (!isLoopbackHostHeader(host) && host?.toLowerCase().replace(/:\d+$/, '') !== new URL(publicUrl).hostname) {
@@ -157,7 +147,14 @@ function refuse(response: ServerResponse, { status, message, headers }: Refusal)
 
 /** Imports the SDK, which the first request does, and returns the request handler. */
 async function openHandler(parts: Parts) {
-  const { publicUrl, version, clientOf, dns, countSiteCheck, openApi, report } = parts;
+  const { config, publicUrl, version, limits, describeError, clientOf, openApi } = parts;
+  const dns = openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress });
+  const report = (error: unknown, requestId?: string) => describeError(error, 'mcp', requestId).body.reference ?? '';
+  const countSiteCheck = async ({ identity }: DirectCaller) => {
+    await limits.hit('site_checks', identity?.email ?? '').catch((error) => {
+      throw toApiError(describeError(error));
+    });
+  };
   const [sdk, { toNodeHandler }, { createServer }, { createWebsiteChecks }] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/node'),

@@ -1,5 +1,5 @@
 import { METHODS, type Method } from '../../contract/methods.ts';
-import { rpIdOf } from '../passkeys/passkeys.ts';
+import { rpIdOf } from '../signin/methods/passkeys.ts';
 
 /** The authentication context class of a sign-in by email (OpenID Connect Core §2). */
 const EMAIL_ACR = 'urn:emailauth:acr:email';

@@ -28,7 +28,7 @@ test.each([
 });
 
 test('the metadata of a client that describes itself sets none of the fields of the service', () => {
-  const parts = { count: async () => {}, local: false, fetch };
+  const parts = { count: async () => {}, isLocal: false, fetch };
   const { extraClientMetadata } = registrationConfiguration(parts as never, errors);
   const metadata = { client_id: 'https://app.example/client.json', redirect_uris: ['https://app.example/cb'] };
   for (const name of extraClientMetadata.properties) Object.assign(metadata, { [name]: 'given' });

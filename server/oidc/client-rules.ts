@@ -107,7 +107,7 @@ export type RegistrationParts = {
   /** Counts a registration, or the fetch of a document, for the network of a request. @throws Fault rate_limited */
   count(limit: 'client_registrations' | 'client_documents', request: IncomingMessage): Promise<void>;
   /** Local mode: documents may be on any port. */
-  local: boolean;
+  isLocal: boolean;
   /** A fetch that reaches the public internet only. */
   fetch: NonNullable<Configuration['fetch']>;
 };
@@ -116,7 +116,7 @@ export type RegistrationParts = {
 const DOCUMENT_SECONDS = { min: 60, max: 86_400 };
 
 /** Returns the part of the configuration of oidc-provider for clients that describe themselves. */
-export function registrationConfiguration({ count, local, fetch }: RegistrationParts, library: typeof errors) {
+export function registrationConfiguration({ count, isLocal, fetch }: RegistrationParts, library: typeof errors) {
   return {
     fetch,
     fetchResponseBodyLimits: { 'client_id metadata document': 5_120, jwks_uri: 65_536, sector_identifier_uri: 5_120 },
@@ -127,7 +127,7 @@ export function registrationConfiguration({ count, local, fetch }: RegistrationP
         ack: 'draft-02',
         cacheDuration: DOCUMENT_SECONDS,
         allowFetch: async (context: KoaContextWithOIDC | undefined, clientId) => {
-          if (clientKindOf(clientId) !== 'metadata_document' || (!local && new URL(clientId).port !== '')) return false;
+          if (clientKindOf(clientId) !== 'metadata_document' || (!isLocal && new URL(clientId).port !== '')) return false;
           // The page of an authorization request that was accepted before shows its client on any instance.
           if (!context) return true;
           await count('client_documents', context.req).catch((error) => {

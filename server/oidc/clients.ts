@@ -30,15 +30,15 @@ const GRANT_TYPES = ['authorization_code', 'refresh_token', 'urn:ietf:params:oau
 /** The clients of the provider: applications, registered websites, and programs that registered themselves. */
 export class OpenIdClients {
   readonly #core: Database['core'];
-  readonly #local: boolean;
+  readonly #isLocal: boolean;
   /** Concurrent requests share the statements, which read the clients at every request. */
   readonly #applicationOf: (clientId: string) => Promise<ApplicationRecord | null>;
   readonly #registrationOf: (domain: string) => Promise<Registration | null>;
 
-  /** @param parts.local local mode: websites on this machine are clients too */
-  constructor({ core, local }: { core: Database['core']; local: boolean }) {
+  /** @param parts.isLocal local mode: websites on this machine are clients too */
+  constructor({ core, isLocal }: { core: Database['core']; isLocal: boolean }) {
     this.#core = core;
-    this.#local = local;
+    this.#isLocal = isLocal;
     this.#applicationOf = batched('oidc-applications', (clientIds: string[]) => findApplications(core, clientIds));
     this.#registrationOf = batched('oidc-websites', (domains: string[]) => findRegistrations(core, domains));
   }
@@ -72,7 +72,7 @@ export class OpenIdClients {
 
   async #website(origin: string): Promise<ClientMetadata | undefined> {
     const { protocol, hostname, port } = new URL(origin);
-    if (isLoopbackRedirectHost(hostname)) return this.#local ? websiteMetadata(origin, THIS_MACHINE) : undefined;
+    if (isLoopbackRedirectHost(hostname)) return this.#isLocal ? websiteMetadata(origin, THIS_MACHINE) : undefined;
     const domain = normalHost(hostname) === hostname ? registrableOf(hostname) : null;
     const found = domain !== null && protocol === 'https:' && port === '' ? await this.#registrationOf(domain) : null;
     return found ? websiteMetadata(origin, found) : undefined;

@@ -5,72 +5,57 @@ import type { SignInPage } from '../../contract/pages.ts';
 import { isThisMachine } from '../../contract/urls.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import type { EventRecorder } from '../activity/recorder.ts';
-import type { Config } from '../platform/config.ts';
-import type { Database } from '../platform/db/database.ts';
 import { cookiesOf, receivedCookies } from '../platform/http/cookies.ts';
 import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../platform/http/cors.ts';
-import { type Endpoint, handle } from '../platform/http/endpoint.ts';
-import { type DescribeError, sendError } from '../platform/http/errors.ts';
-import type { Limits } from '../platform/http/limits.ts';
+import { handle } from '../platform/http/endpoint.ts';
+import { sendError } from '../platform/http/errors.ts';
 import { clientAddressOf, isBodyEmpty, readText, siteOfNetwork } from '../platform/http/reading.ts';
 import type { Log } from '../platform/log.ts';
-import { digest, isRandomSecret, type SecretKeys } from '../platform/secrets.ts';
+import type { Platform } from '../platform/platform.ts';
+import { digest, isRandomSecret } from '../platform/secrets.ts';
 import { createGuardedFetch, isPublicAddress } from '../websites/guarded-fetch.ts';
+import { AccessTokens } from './access-tokens.ts';
 import { ClientRequestRecorder, limitRequests } from './client-requests.ts';
 import { applyClientRules, limitRegistrations, type RegistrationParts } from './client-rules.ts';
 import { OpenIdClients } from './clients.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import { endpointAt, type OpenIdEndpoint } from './endpoints.ts';
-import { keepLocale } from './grants.ts';
+import { Connections, connectionEndpoints, keepLocale } from './grants.ts';
 import { Interactions, type InteractionsParts } from './interactions.ts';
-import type { ProviderKeys } from './keys.ts';
+import { ProviderKeys } from './keys.ts';
 import { type Context, ProviderPages } from './pages.ts';
 import { applyParameterRules } from './parameters.ts';
 import { RecordsStore } from './store.ts';
 
-type Parts = {
-  config: Config;
-  secretKeys: SecretKeys;
-  core: Database['core'];
-  limits: Pick<Limits, 'hit' | 'refuseBlocked'>;
-  /** Multiplies the limits; 100 in local mode. */
-  limitFactor: number;
-  log: Log;
-  events: Pick<EventRecorder, 'record'>;
-  describeError: DescribeError;
-  keys: ProviderKeys;
+type Needs = {
+  events: EventRecorder;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
-  readSteps: InteractionsParts['readSteps'];
-  /** Headers of every response that is data. */
-  headers: Record<string, string>;
+  /** Reads the steps of a sign-in's page. */
+  steps: { read: InteractionsParts['readSteps'] };
 };
 
-/** OpenID Connect: the provider, its clients and the steps of a person. */
-type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: Interactions; listener: OpenIdListener };
-
-/** Puts OpenID Connect together. Nothing is loaded or read before the first request. */
-export function createOpenId(parts: Parts): OpenId {
-  const { config, core, limits, sendPage, headers } = parts;
-  const { publicUrl, secure, mode } = config;
+/** OpenID Connect: the provider, its clients and the steps of a person. Nothing is loaded or read before the first request. */
+export function createOpenId(platform: Platform, { events, sendPage, steps }: Needs) {
+  const { config, core, database, limits, describeError, isLocal, publicUrl, secure, trustProxy, headers } = platform;
   const deviceOf = (request: IncomingMessage) => {
     const device = receivedCookies(request, secure).get('device');
     return isRandomSecret(device) ? digest(device) : undefined;
   };
+  const keys = new ProviderKeys(platform);
   const store = new RecordsStore(core);
-  const clients = new OpenIdClients({ core, local: mode === 'local' });
-  const pages = new ProviderPages(sendPage, parts.describeError);
-  const local = mode === 'local';
-  const usesSystemLookup = (host: string) => local && isThisMachine(host);
+  const clients = new OpenIdClients({ core, isLocal });
+  const pages = new ProviderPages(sendPage, describeError);
+  const usesSystemLookup = (host: string) => isLocal && isThisMachine(host);
   const dns = openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup });
   const registration: RegistrationParts = {
-    count: (limit, request) => limits.hit(limit, clientAddressOf(request, config.trustProxy)),
-    local,
-    fetch: createGuardedFetch({ dns, local }),
+    count: (limit, request) => limits.hit(limit, clientAddressOf(request, trustProxy)),
+    isLocal,
+    fetch: createGuardedFetch({ dns, isLocal }),
   };
   const provider = new OpenIdProvider({
-    ...parts,
-    publicUrl,
-    secure,
+    ...platform,
+    events,
+    keys,
     store,
     clients,
     pages,
@@ -78,8 +63,8 @@ export function createOpenId(parts: Parts): OpenId {
     registration,
     limits: {
       pages,
-      limitFactor: parts.limitFactor,
-      clientAddressOf: (request) => clientAddressOf(request, config.trustProxy),
+      limitFactor: platform.limitFactor,
+      clientAddressOf: (request) => clientAddressOf(request, trustProxy),
       countRejected: async (address) => {
         limits.refuseBlocked('rejected_tokens', address);
         await limits.hit('rejected_tokens', address);
@@ -96,7 +81,7 @@ export function createOpenId(parts: Parts): OpenId {
     sendPage,
     provider: async () => (await provider.current()).provider,
     cookiesOf: (request, response) => cookiesOf(request, response, secure),
-    readSteps: parts.readSteps,
+    readSteps: (cookies, page) => steps.read(cookies, page),
   });
   const listener = createOpenIdListener({
     publicUrl,
@@ -106,12 +91,17 @@ export function createOpenId(parts: Parts): OpenId {
     headers,
     serving: () => provider.current(),
   });
-  return { provider, clients, interactions, listener };
-}
-
-/** Binds the calls of OpenID Connect. */
-export function openIdEndpoints({ interactions }: OpenId): Endpoint[] {
-  return [handle('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie')))];
+  return {
+    interactions,
+    listener,
+    accessTokens: new AccessTokens({ core, keys, issuer: publicUrl }),
+    endpoints: [
+      handle('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie'))),
+      ...connectionEndpoints(new Connections(database)),
+    ],
+    /** Replaces old signing keys, and encrypts all of them with SECRET_KEY. */
+    maintainKeys: () => keys.maintain(),
+  };
 }
 
 type ListenerParts = {

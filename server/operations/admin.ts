@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import type { Config } from '../platform/config.ts';
+import { type Config, isDevelopment } from '../platform/config.ts';
 import type { Database } from '../platform/db/database.ts';
 import type { Orm } from '../platform/db/models.ts';
 import { SHOWN_ACTION } from '../platform/db/sign-in-rows.ts';
@@ -24,10 +24,8 @@ const MAX_ERASE_MS = 25_000;
 const BUSY = ['55P03', '40P01', '57014'];
 
 type Parts = {
-  config: Pick<Config, 'adminPassword'>;
+  config: Config;
   secretKeys: SecretKeys;
-  /** Whether the development endpoints are served. */
-  development: boolean;
   database: Pick<Database, 'orm' | 'onOwnConnection'>;
   limits: Pick<Limits, 'hit' | 'giveBack'>;
   outbox: Pick<Outbox, 'pending' | 'retry'>;
@@ -56,7 +54,7 @@ export class Admin {
   }
 
   async session({ cookies, isFromThisMachine }: Pick<Caller, 'cookies' | 'isFromThisMachine'>): Promise<Output<'adminSession'>> {
-    const development = this.#parts.development && isFromThisMachine();
+    const development = isDevelopment(this.#parts.config) && isFromThisMachine();
     return { unlocked: await this.isOpen(cookies), enabled: this.#secrets !== null, development };
   }
 

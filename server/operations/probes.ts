@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
-import { READ_ONLY_CAUSE } from '../platform/db/client.ts';
+import { requireWritable } from '../platform/db/client.ts';
 import type { Log } from '../platform/log.ts';
 
 /** @property at on the clock of performance.now(), which no one can set */
@@ -9,7 +9,8 @@ export type Probe = Measured & { at: number; checkedAt: Date };
 
 type Parts = {
   log: Log;
-  store: Pick<StatusStore, 'ping' | 'save'>;
+  core: pg.Pool;
+  store: Pick<StatusStore, 'save'>;
   /** Returns whether emails can be sent. */
   isDelivering(): Promise<boolean>;
   /** Returns where the service listens; null while it stops, when failures do not count. */
@@ -82,7 +83,7 @@ export class Probes {
     const at = performance.now();
     const address = this.#parts.ownAddress();
     const [databaseMs, responseMs] = await Promise.all([
-      measureMs(this.#parts.store.ping(), TIMEOUT_MS),
+      measureMs(requireWritable(this.#parts.core), TIMEOUT_MS),
       measureMs(address ? requestSelf(address) : Promise.resolve(), TIMEOUT_MS),
       measureMs(this.#checkMail(), MAIL_WAIT_MS),
     ]);
@@ -238,13 +239,6 @@ export class StatusStore {
 
   constructor(core: pg.Pool) {
     this.#core = core;
-  }
-
-  /** Resolves when PostgreSQL responds and accepts writes. */
-  async ping(): Promise<void> {
-    const text = `select ${READ_ONLY_CAUSE} as cause`;
-    const { rows } = await this.#core.query<{ cause: string | null }>({ name: 'status-ping', text });
-    if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
   }
 
   /**

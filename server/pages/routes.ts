@@ -13,7 +13,7 @@ import { plainPath, type WebApp } from './web-app.ts';
 type Parts = {
   web: WebApp;
   publicUrl: string;
-  local: boolean;
+  isLocal: boolean;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
   /** Sends the page of the sign-in entry at the request's path. */
@@ -42,7 +42,7 @@ export function pagesRouter(parts: Parts): Router {
     response.set('Cache-Control', 'public, max-age=300').json(await openApi());
   });
   router.get(/^\/(?!api\/)/, async (request, response) => {
-    const location = parts.local ? publicLocation(request, parts.publicUrl) : null;
+    const location = parts.isLocal ? publicLocation(request, parts.publicUrl) : null;
     if (location) return response.set(parts.headers).redirect(location);
     const entry = entryOf(request.path);
     if (!entry && isSignInPath(request.path)) throw new Fault('not_found');

@@ -31,13 +31,18 @@ export type PageDestination =
   | { destination: Destination; wrong: 'max_age' | 'require' | null }
   | { destination: null; host: string; rule: ForwardUrlRule };
 
+/** The authorization requests of OpenID Connect (server/oidc/interactions.ts). */
+export type WaitingInteractions = {
+  /** Returns an authorization request that waits for its person. @throws Fault interaction_ended */
+  waiting(interaction: string): Promise<Extract<Destination, { to: 'application' }>>;
+};
+
 type Parts = {
   publicUrl: string;
-  local: boolean;
+  isLocal: boolean;
   core: Database['core'];
   events: Pick<EventRecorder, 'record'>;
-  /** Returns an authorization request that waits for its person (server/oidc/interactions.ts). @throws Fault interaction_ended */
-  waiting(interaction: string): Promise<Extract<Destination, { to: 'application' }>>;
+  interactions: WaitingInteractions;
 };
 
 /** Where sign-ins lead. */
@@ -45,7 +50,7 @@ export class Destinations {
   readonly portalHome: string;
   readonly #parts: Parts;
 
-  /** @param parts.local local mode: a forward_url may lead to this machine */
+  /** @param parts.isLocal local mode: a forward_url may lead to this machine */
   constructor(parts: Parts) {
     this.portalHome = `${parts.publicUrl}/developer`;
     this.#parts = parts;
@@ -56,7 +61,7 @@ export class Destinations {
    * @throws Fault bad_forward_url, interaction_ended
    */
   async of({ interaction, forward_url, ...asked }: ParsedDestination): Promise<Destination> {
-    return interaction === undefined ? this.ofUrl(forward_url, conditionsOf(asked)) : this.#parts.waiting(interaction);
+    return interaction === undefined ? this.ofUrl(forward_url, conditionsOf(asked)) : this.#parts.interactions.waiting(interaction);
   }
 
   /**
@@ -86,7 +91,7 @@ export class Destinations {
       return { destination: { ...destination, conditions: { ...conditions, passkey: false } }, wrong: null };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      const broken = Array.isArray(forward_url) ? 'repeated' : checkForwardUrl(String(url), this.#parts.local);
+      const broken = Array.isArray(forward_url) ? 'repeated' : checkForwardUrl(String(url), this.#parts.isLocal);
       return { destination: null, host: hostOf(String(forward_url)), rule: typeof broken === 'string' ? broken : 'not_domain' };
     }
   }
@@ -112,7 +117,7 @@ export class Destinations {
   /** @throws Fault bad_forward_url, which the owner of the domain sees as an event */
   #read(forwardUrl: string): { host: string } {
     try {
-      return readForwardUrl(forwardUrl, this.#parts.local);
+      return readForwardUrl(forwardUrl, this.#parts.isLocal);
     } catch (error) {
       const domain = registrableOf(hostOf(forwardUrl));
       if (domain) void this.#parts.events.record({ domain, kind: 'request_refused', reason: 'forward_url' });
@@ -223,8 +228,8 @@ const badForwardUrl = (rule: ForwardUrlRule) => new Fault('bad_forward_url', { m
  * Reads the forward_url of a website, as checkForwardUrl does.
  * @throws Fault bad_forward_url, with the rule that it breaks
  */
-export function readForwardUrl(text: string, local: boolean): { host: string; origin: string } {
-  const read = checkForwardUrl(text, local);
+export function readForwardUrl(text: string, isLocal: boolean): { host: string; origin: string } {
+  const read = checkForwardUrl(text, isLocal);
   if (typeof read === 'string') throw badForwardUrl(read);
   return read;
 }
@@ -232,10 +237,10 @@ export function readForwardUrl(text: string, local: boolean): { host: string; or
 /**
  * Checks the forward_url of a website. The visitor is redirected to the URL as it was given, so its origin must already be
  * serialized as in the URL Standard; only the host may be written in Unicode.
- * @param local local mode: http and any port are allowed on loopback hosts
+ * @param isLocal local mode: http and any port are allowed on loopback hosts
  * @returns the host, as A-label, and its origin; or the rule that the URL breaks
  */
-function checkForwardUrl(text: string, local: boolean): { host: string; origin: string } | ForwardUrlRule {
+function checkForwardUrl(text: string, isLocal: boolean): { host: string; origin: string } | ForwardUrlRule {
   if (Buffer.byteLength(text) > MAX_BYTES) return 'too_long';
   if (FORBIDDEN.test(text) || /%00/.test(text) || text.includes(UNDECODABLE)) return 'characters';
   if (!URL.canParse(text)) return 'not_absolute';
@@ -243,7 +248,7 @@ function checkForwardUrl(text: string, local: boolean): { host: string; origin: 
   const { origin } = splitUrl(text);
   if (origin !== url.origin && origin.normalize() !== displayOriginOf(url)) return 'not_plain';
   const loopback = isLoopbackRedirectHost(url.hostname);
-  if (loopback && !local) return 'this_machine';
+  if (loopback && !isLocal) return 'this_machine';
   if (loopback ? url.protocol !== 'http:' && url.protocol !== 'https:' : url.protocol !== 'https:' || url.port !== '') return 'not_https';
   if (!loopback && normalHost(url.hostname) !== url.hostname) return 'not_domain';
   if (hasToken(text)) return 'has_token';

@@ -15,15 +15,15 @@ import { bearerOf, inAscii, queryTextOf, readBody } from '../platform/http/readi
 import { countSignIn } from '../platform/metrics/metrics.ts';
 import { digest } from '../platform/secrets.ts';
 import type { OwnAttempts } from './attempts.ts';
-import type { SignInCodes } from './code.ts';
 import { pageAddress, pageUrl } from './destination.ts';
-import type { SignInLinks } from './link.ts';
 import { isPageCall, type Next, type SignInMachine, textOf } from './machine.ts';
+import type { SignInCodes } from './methods/code.ts';
+import type { SignInLinks } from './methods/link.ts';
+import type { QuickLogins } from './methods/quick-login.ts';
 import { type OAuth, tokenResponse } from './oauth.ts';
 import { type PasskeyOffers, respondToProof } from './opener.ts';
 import { destinationOf, isPage, type PageQuery, type PageRequest, queryOfPage, type SignInPages } from './pages.ts';
 import type { PortalSessions } from './portal.ts';
-import type { QuickLogins } from './quick-login.ts';
 import { forgetRefusal, rememberRefusal, type SignInRequests } from './request.ts';
 
 /** The flows of signing in. */

@@ -8,7 +8,7 @@ import { queryOf } from '../platform/http/reading.ts';
 import { signIns } from '../platform/metrics/metrics.ts';
 import { isRandomSecret } from '../platform/secrets.ts';
 import { pageUrl } from './destination.ts';
-import type { SignInLinks } from './link.ts';
+import type { SignInLinks } from './methods/link.ts';
 import { type PasskeyOffers, respondToProof } from './opener.ts';
 import { type PageRequest, type Posted, queryOfPage, type SignInPages } from './pages.ts';
 import { refusalOf } from './request.ts';

@@ -13,8 +13,8 @@ import { fieldsOf, pathOf, type queryOf, queryTextOf } from '../platform/http/re
 import { digest, isRandomSecret } from '../platform/secrets.ts';
 import type { OwnAttempts } from './attempts.ts';
 import { type Destinations, pageAddress, pageUrl, WEBSITE_PARAMETERS } from './destination.ts';
-import type { LinkPage, Opening } from './link.ts';
-import type { QuickLogins } from './quick-login.ts';
+import type { LinkPage, Opening } from './methods/link.ts';
+import type { QuickLogins } from './methods/quick-login.ts';
 import { refusalOf } from './request.ts';
 
 /** The path of the sign-in page of websites and of the portal, and of its forms. */
@@ -44,11 +44,16 @@ export type Posted = { step: 'address' | 'code'; email: string };
 /** A page with the status of its response. */
 export type PageResponse = { page: SignInPage; status: number };
 
+/** The pages of authorization requests (server/oidc/interactions.ts). */
+export type InteractionPages = {
+  /** Returns the page of the next step of an authorization request. */
+  page(request: PageRequest, cookies: Cookies, uid: string, posted?: Posted): Promise<PageResponse>;
+};
+
 type Parts = {
   destinations: Pick<Destinations, 'ofPage' | 'targetOf'>;
   steps: Pick<StepsReader, 'read'>;
-  /** Returns the page of an authorization request. */
-  interactionPage(request: PageRequest, cookies: Cookies, uid: string, posted?: Posted): Promise<PageResponse>;
+  interactions: InteractionPages;
   /** Returns the page of an emailed link, which is not used up. */
   describeLink(secret: string, opening: Opening): Promise<LinkPage>;
   describePortalLink(code: string, cookies: Pick<Cookies, 'get'>): Promise<LinkPage | null>;
@@ -83,7 +88,7 @@ export class SignInPages {
     const uid = INTERACTION.exec(path)?.[1];
     if (path.startsWith(LINK) || CALLBACKS.test(path)) return { page: await this.ofLink(request, cookies), status: 200 };
     const { page, status } = uid
-      ? await this.#parts.interactionPage(request, cookies, uid, posted)
+      ? await this.#parts.interactions.page(request, cookies, uid, posted)
       : { page: await this.read(request, cookies, posted), status: 200 };
     const step = (posted?.step ?? queryOfPage(request).step) === 'code' ? 'code' : undefined;
     return { page: { ...page, ...pageAddress({ interaction: uid, ...queryOfPage(request) }, page.language, step) }, status };

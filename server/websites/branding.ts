@@ -110,10 +110,10 @@ export class Logos {
 
   constructor({ config: { mode, dnsServers }, limits }: LogoParts) {
     this.#limits = limits;
-    const local = mode === 'local';
+    const isLocal = mode === 'local';
     // In local mode, names of a website under development may mean this machine, with a certificate that only its developer trusts.
-    const dns = openDns({ servers: dnsServers, isAllowedAddress: local ? null : isPublicAddress });
-    this.#fetch = createGuardedFetch({ dns, local, anyCertificate: local, maxBytes: MAX_LOGO_BYTES });
+    const dns = openDns({ servers: dnsServers, isAllowedAddress: isLocal ? null : isPublicAddress });
+    this.#fetch = createGuardedFetch({ dns, isLocal, anyCertificate: isLocal, maxBytes: MAX_LOGO_BYTES });
   }
 
   /**

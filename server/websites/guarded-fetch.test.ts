@@ -26,8 +26,8 @@ beforeAll(async () => {
   received = [];
   names = await openNameServer();
   const options = { servers: [names.address], isAllowedAddress: isPublicAddress };
-  fetchInProduction = createGuardedFetch({ dns: openDns(options), local: false });
-  fetchLocally = createGuardedFetch({ dns: openDns({ ...options, usesSystemLookup: () => true }), local: true });
+  fetchInProduction = createGuardedFetch({ dns: openDns(options), isLocal: false });
+  fetchLocally = createGuardedFetch({ dns: openDns({ ...options, usesSystemLookup: () => true }), isLocal: true });
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
 });
 afterAll(async () => {

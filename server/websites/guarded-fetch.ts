@@ -15,7 +15,7 @@ type Parts = {
   /** Resolves only to public addresses. */
   dns: Pick<Dns, 'lookup'>;
   /** Local mode: loopback hosts may be requested, with any certificate. */
-  local: boolean;
+  isLocal: boolean;
   /** Whether all other hosts may have any certificate too. */
   anyCertificate?: boolean;
   maxBytes?: number;
@@ -57,8 +57,8 @@ export function createGuardedFetch(parts: Parts): (input: string | URL | Request
   };
 }
 
-function checkUrl(url: URL, isLoopback: boolean, { local }: Parts): void {
-  if (isLoopback && local) return;
+function checkUrl(url: URL, isLoopback: boolean, { isLocal }: Parts): void {
+  if (isLoopback && isLocal) return;
   if (url.protocol !== 'https:') throw new TypeError(`${url.origin} is not https`);
   // For an address no lookup is made.
   const address = url.hostname.replace(/^\[|\]$/g, '');

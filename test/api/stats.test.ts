@@ -32,7 +32,7 @@ beforeAll(async () => {
   other = await stage.start();
   database = openDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
-  stats = new Stats({ core: database.core, uptime: async () => null, local: false });
+  stats = new Stats({ core: database.core, uptime: async () => null, isLocal: false });
   // Postpones the job: the tests run the roll-up themselves.
   await stage.query("select graphile_worker.add_job('roll-up', job_key => 'roll-up', run_at => now() + interval '1 day')");
   ann = await signInDeveloper(stage, service);

@@ -13,10 +13,10 @@ import { parseSetCookies } from '../../diagnostics/request.ts';
 import { parseSpf } from '../../diagnostics/spf.ts';
 import { searchDocs } from '../../docs/search.ts';
 import { deviceLabelOf } from '../../server/developers/browser.ts';
-import { readOriginalRequest } from '../../server/forward-auth/original-request.ts';
 import { headerText } from '../../server/mail/composition.ts';
 import { bearerOf, fieldsOf, isLoopbackHostHeader, networkOf } from '../../server/platform/http/reading.ts';
 import { isRedirectOf, readForwardUrl, withToken } from '../../server/signin/destination.ts';
+import { readOriginalRequest } from '../../server/signin/forward-auth/original-request.ts';
 import { rootDomainOf } from '../../server/websites/domains.ts';
 import { type GrowingText, growingCookies, growingFields, growingHeaders } from '../support/growing-input.ts';
 

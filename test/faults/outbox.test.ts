@@ -38,7 +38,8 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: 
     log,
   });
   const outbox = new Outbox({
-    database,
+    core: database.core,
+    limitFactor: 1,
     mailer: Object.assign(mailer, changes),
     log,
     secretsOf: ({ id }) => ({ link: `https://auth.example/auth/link?t=${id}`, entered: { code: '123456' } }),

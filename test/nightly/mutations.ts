@@ -64,7 +64,7 @@ export const mutations: Mutation[] = [
     ['return same && opened.isRecent && opened', 'return same && opened', 'test/api/repeated-openings.test.ts'],
     ['openings.map(({ method }) => METHODS[method].code)', "openings.map(() => 'l')", 'test/api/sign-in-methods.test.ts'],
   ]),
-  ...rowsOf('server/signin/link.ts', [
+  ...rowsOf('server/signin/methods/link.ts', [
     [
       "if (!attempt || attempt.kind === 'app' || attempt.kind === 'oidc') throw",
       "if (!attempt || attempt.kind === 'app') throw",
@@ -92,7 +92,7 @@ export const mutations: Mutation[] = [
     ['state === undefined && ', '', 'test/api/next-page.test.ts'],
     ["typeof steps?.attempt?.state === 'string'", 'true', 'test/api/sign-in-forms.test.ts'],
   ]),
-  ...rowsOf('server/signin/code-tries.ts', [
+  ...rowsOf('server/signin/methods/code-tries.ts', [
     ['where ${column} = $1 and email = $2\n', 'where email = $2\n', 'test/api/visitor.test.ts test/api/code-limits.test.ts'],
     [
       '(consumed_at is null and expires_at > now() and code_tries',
@@ -116,7 +116,7 @@ export const mutations: Mutation[] = [
       'test/api/guessed-mailbox.test.ts test/api/code-limits.test.ts',
     ],
   ]),
-  ...rowsOf('server/signin/code.ts', [
+  ...rowsOf('server/signin/methods/code.ts', [
     ['if (match && tried.includes(match.id)) return match;', 'if (match) return match;', 'test/api/guessed-mailbox.test.ts'],
     [
       "(id === null || state === undefined)) throw new Fault('bad_code')",
@@ -152,7 +152,7 @@ export const mutations: Mutation[] = [
     ['sibling.audience is not distinct from ${attempt}.audience', 'true', 'test/api/visitor.test.ts'],
   ]),
   ...rowsOf('server/signin/destination.ts', [
-    ['if (loopback && !local) return', 'if (false) return', 'server/signin/destination.test.ts'],
+    ['if (loopback && !isLocal) return', 'if (false) return', 'server/signin/destination.test.ts'],
     ["url.protocol !== 'https:' || url.port !== ''", "url.protocol !== 'https:'", 'server/signin/destination.test.ts'],
     ['if (!loopback && normalHost(url.hostname) !== url.hostname)', 'if (false)', 'server/signin/destination.test.ts'],
     ["if (hasToken(text)) return 'has_token';\n", '', 'server/signin/destination.test.ts'],
@@ -206,7 +206,7 @@ export const mutations: Mutation[] = [
       'test/api/website-members.test.ts',
     ],
   ]),
-  ...rowsOf('server/signin/quick-login.ts', [
+  ...rowsOf('server/signin/methods/quick-login.ts', [
     [
       'where selector = $1 and device = $4 and email = $5 and ${IS_ALIVE}\n',
       'where selector = $1 and email = $5 and ${IS_ALIVE}\n',

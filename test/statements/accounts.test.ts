@@ -5,7 +5,7 @@ import { authKeyOf } from '../../server/developers/browser.ts';
 import { requireProof } from '../../server/permissions/proofs.ts';
 import { BEGIN_SIGN_OUT } from '../../server/permissions/sign-outs.ts';
 import { digest } from '../../server/platform/secrets.ts';
-import { QuickLogins } from '../../server/signin/quick-login.ts';
+import { QuickLogins } from '../../server/signin/methods/quick-login.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
 

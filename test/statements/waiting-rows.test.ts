@@ -5,7 +5,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../server/platform/db/database.ts';
 import { SecretKeys } from '../../server/platform/secrets.ts';
 import { AttemptSecrets } from '../../server/signin/attempts.ts';
-import { CodeTries } from '../../server/signin/code-tries.ts';
+import { CodeTries } from '../../server/signin/methods/code-tries.ts';
 import { AttemptOpener } from '../../server/signin/opener.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';

@@ -4,7 +4,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
-import { type EvtClaims, type KeyBindingClaims, sdHashOf } from '../../server/email-verification/token.ts';
+import { type EvtClaims, type KeyBindingClaims, sdHashOf } from '../../server/signin/methods/evt.ts';
 import { openAuthority } from './certificates.ts';
 import type { NameServer } from './dns.ts';
 import type { Service } from './harness.ts';

@@ -23,6 +23,13 @@ export const READ_ONLY_CAUSE = `case when pg_is_in_recovery() then 'standby'
 /** The values of READ_ONLY_CAUSE. */
 export type ReadOnlyCause = 'standby' | 'default_transaction_read_only';
 
+/** Resolves when PostgreSQL responds and accepts writes. @throws Error when it does not */
+export async function requireWritable(pool: pg.Pool): Promise<void> {
+  const text = `select ${READ_ONLY_CAUSE} as cause`;
+  const { rows } = await pool.query<{ cause: ReadOnlyCause | null }>({ name: 'database-writable', text });
+  if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
+}
+
 /** Less than any time-out of a connection, so that a host that does not respond does not use it up. */
 const PROBE_MS = 1_000;
 /** How long the connections of a pool share a result. */

@@ -140,7 +140,7 @@ export interface AuditEntry extends Entity<AuditEntry> {
   network: CreationOptional<string | null>;
 }
 
-/** A passkey of an address (WebAuthn). server/passkeys/store.ts writes the columns that only a sign-in reads. */
+/** A passkey of an address (WebAuthn). server/signin/methods/passkey-store.ts writes the columns that only a sign-in reads. */
 export interface Passkey extends Entity<Passkey> {
   id: string;
   /** Base64url. */

@@ -39,6 +39,20 @@ export type RequestSource = {
   header(name: string): string | undefined;
 };
 
+/** Returns what a request over HTTP says about its sender. @param settings as of `cookiesOf` and `clientAddressOf` */
+export function requestSourceOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { secure, trustProxy }: { secure: boolean; trustProxy: number },
+): RequestSource {
+  return {
+    clientAddress: clientAddressOf(request, trustProxy),
+    requestId: requestIdOf(request),
+    cookies: cookiesOf(request, response, secure),
+    header: (name) => request.headers[name]?.toString(),
+  };
+}
+
 /** Who makes a call. `isFromThisMachine`: see the function of this name; false for a call that is not a request of its own. */
 export type Caller = RequestSource & { isFromThisMachine(): boolean };
 
@@ -161,10 +175,14 @@ function withTimeout(work: unknown, seconds: number): object | Promise<object> {
 /** Makes a call from within the process. Never rejects. @param identity who is signed in */
 export type MakeCall = (name: CallName, input: Fields, source: RequestSource, identity?: Identity | null) => Promise<Result>;
 
-/** Returns a function that makes calls from within the process, with the permissions, schemas and time limits of calls over HTTP. */
-export function createMakeCall(endpoints: readonly Endpoint[], settings: RunSettings): MakeCall {
-  const byName = new Map(endpoints.map((each) => [each.name, each]));
+/**
+ * Returns a function that makes calls from within the process, with the permissions, schemas and time limits of calls over HTTP.
+ * @param endpoints read at the first call
+ */
+export function createMakeCall(endpoints: () => readonly Endpoint[], settings: RunSettings): MakeCall {
+  let byName: Map<CallName, Endpoint> | undefined;
   return async (name, input, source, identity = null) => {
+    byName ??= new Map(endpoints().map((each) => [each.name, each]));
     const endpoint = byName.get(name);
     if (!endpoint) return { input, error: settings.describeError(new Fault('not_found'), name) };
     const call = {
@@ -250,18 +268,15 @@ export function createListener(settings: ListenerSettings): (endpoint: Endpoint)
       ...(access === 'any-origin' && ANY_ORIGIN),
     };
     return async (request, response, pathParams) => {
-      const cookies = cookiesOf(request, response, settings.secure);
-      const requestId = requestIdOf(request);
+      const source = requestSourceOf(request, response, settings);
+      const { cookies } = source;
       const readInput = async () => {
         if (method !== 'GET') requireOwnOrigin(request, access, settings.origins);
         const fields = isQuery ? queryOf(request) : await readBody(request, oauth);
         return pathParams ? { ...fields, ...pathParams } : fields;
       };
       const call = {
-        clientAddress: clientAddressOf(request, settings.trustProxy),
-        requestId,
-        cookies,
-        header: (header: string) => request.headers[header]?.toString(),
+        ...source,
         readInput,
         identify: () => settings.identityOf(request, cookies),
         isAdmin: () => settings.isAdmin(cookies),
@@ -274,7 +289,7 @@ export function createListener(settings: ListenerSettings): (endpoint: Endpoint)
       };
       const addition = varies ? settings.additionTo(name, request) : null;
       // A response without the addition is better than none: the call has been made.
-      const added = addition && (await addition(call, make).catch((error) => void settings.describeError(error, 'page', requestId)));
+      const added = addition && (await addition(call, make).catch((error) => void settings.describeError(error, 'page', source.requestId)));
       const { output, error } = await make();
       if (error) {
         const challenge = challengeFor(error.fault, scope && [scope]);
@@ -282,7 +297,7 @@ export function createListener(settings: ListenerSettings): (endpoint: Endpoint)
         return sendError(response, { ...error, body: { ...error.body, ...added } }, errorHeaders, { oauth });
       }
       const json = JSON.stringify(added ? { ...output, ...added } : output);
-      response.writeHead(200, { ...successHeaders, 'X-Request-Id': requestId, 'Content-Length': Buffer.byteLength(json) });
+      response.writeHead(200, { ...successHeaders, 'X-Request-Id': requestIdOf(request), 'Content-Length': Buffer.byteLength(json) });
       response.end(json);
     };
   };

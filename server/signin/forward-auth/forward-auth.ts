@@ -1,13 +1,13 @@
 import { parse, serialize } from 'cookie';
 import { LRUCache } from 'lru-cache';
-import { normalEmail } from '../../contract/emails.ts';
-import { normalHost } from '../../contract/urls.ts';
-import type { Database } from '../platform/db/database.ts';
-import type { Log } from '../platform/log.ts';
-import { digest, randomSecret, type SecretKeys, SignedValues } from '../platform/secrets.ts';
-import type { TokenVerifier } from '../signin/verify.ts';
-import { registrableOf } from '../websites/domains.ts';
-import { erasureHash } from '../websites/visits.ts';
+import { normalEmail } from '../../../contract/emails.ts';
+import { normalHost } from '../../../contract/urls.ts';
+import type { Database } from '../../platform/db/database.ts';
+import type { Log } from '../../platform/log.ts';
+import { digest, randomSecret, type SecretKeys, SignedValues } from '../../platform/secrets.ts';
+import { registrableOf } from '../../websites/domains.ts';
+import { erasureHash } from '../../websites/visits.ts';
+import type { TokenVerifier } from '../verify.ts';
 import type { OriginalRequest } from './original-request.ts';
 
 /** The paths that a protected app reserves. */

@@ -1,15 +1,15 @@
-import type { Parsed } from '../../contract/calls.ts';
-import { mailboxOf } from '../../contract/emails.ts';
-import { Fault } from '../../contract/errors.ts';
-import { authKeyOf, type Browser, readAuthKey } from '../developers/browser.ts';
-import { raiseGenerations } from '../permissions/generations.ts';
-import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
-import { notBeingSignedOut } from '../permissions/sign-outs.ts';
-import type { Database } from '../platform/db/database.ts';
-import { methodCode } from '../platform/db/sign-in-rows.ts';
-import { digest, isRandomSecret, randomSecret } from '../platform/secrets.ts';
-import { completeSignIns, type SignedIn } from './complete.ts';
-import { columnsOf, type Destinations, requireNoPasskey, withToken } from './destination.ts';
+import type { Parsed } from '../../../contract/calls.ts';
+import { mailboxOf } from '../../../contract/emails.ts';
+import { Fault } from '../../../contract/errors.ts';
+import { authKeyOf, type Browser, readAuthKey } from '../../developers/browser.ts';
+import { raiseGenerations } from '../../permissions/generations.ts';
+import { isRememberedKeyAlive, provenAtOf } from '../../permissions/remembered-keys.ts';
+import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
+import type { Database } from '../../platform/db/database.ts';
+import { methodCode } from '../../platform/db/sign-in-rows.ts';
+import { digest, isRandomSecret, randomSecret } from '../../platform/secrets.ts';
+import { completeSignIns, type SignedIn } from '../complete.ts';
+import { columnsOf, type Destinations, requireNoPasskey, withToken } from '../destination.ts';
 
 const IS_ALIVE = isRememberedKeyAlive('remembered_keys');
 

@@ -1,14 +1,14 @@
-import type { Output, Parsed } from '../../contract/calls.ts';
-import { Fault } from '../../contract/errors.ts';
-import { MAX_PASSKEYS } from '../../contract/limits.ts';
-import { browserOf, rememberAccount } from '../developers/browser.ts';
-import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
-import type { Config } from '../platform/config.ts';
-import { type Database, queryOf } from '../platform/db/database.ts';
-import type { Passkey } from '../platform/db/models.ts';
-import type { Cookies } from '../platform/http/cookies.ts';
-import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
-import { countSignIn } from '../platform/metrics/metrics.ts';
+import type { Output, Parsed } from '../../../contract/calls.ts';
+import { Fault } from '../../../contract/errors.ts';
+import { MAX_PASSKEYS } from '../../../contract/limits.ts';
+import { browserOf, rememberAccount } from '../../developers/browser.ts';
+import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../../permissions/proofs.ts';
+import type { Config } from '../../platform/config.ts';
+import { type Database, queryOf } from '../../platform/db/database.ts';
+import type { Passkey } from '../../platform/db/models.ts';
+import type { Cookies } from '../../platform/http/cookies.ts';
+import { type Account, by, type Endpoint, handle } from '../../platform/http/endpoint.ts';
+import { countSignIn } from '../../platform/metrics/metrics.ts';
 import { type Passkeys, rpIdOf } from './passkeys.ts';
 
 type Parts = {

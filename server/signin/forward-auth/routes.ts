@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
-import { Fault } from '../../contract/errors.ts';
-import { clientAddressOf, queryOf } from '../platform/http/reading.ts';
+import { Fault } from '../../../contract/errors.ts';
+import { clientAddressOf, queryOf } from '../../platform/http/reading.ts';
 import {
   type Decision,
   ForwardAuth,
@@ -13,7 +13,7 @@ import {
 import { readOriginalRequest } from './original-request.ts';
 
 type Parts = ConstructorParameters<typeof ForwardAuth>[0] & {
-  local: boolean;
+  isLocal: boolean;
   trustProxy: number;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
@@ -27,12 +27,12 @@ const MIN_MAX_AGE_SECONDS = 60;
  * the reserved paths of an app. `/api/forward-auth/nginx/HOST` is for `auth_request` of nginx, which accepts only 2xx, 401 and 403: its
  * configuration turns a 401 with a Location into a redirect.
  */
-export function forwardAuthRouter({ local, trustProxy, headers, ...parts }: Parts): Router {
+export function forwardAuthRouter({ isLocal, trustProxy, headers, ...parts }: Parts): Router {
   const auth = new ForwardAuth(parts);
   const router = Router();
   router.all(/^\/api\/forward-auth(?:\/|$)/, async (request, response) => {
     const [, nginx, app = ''] = /^\/api\/forward-auth(\/nginx)?(?:\/(.*))?$/.exec(request.path) ?? [];
-    const original = readOriginalRequest(app, request, local);
+    const original = readOriginalRequest(app, request, isLocal);
     const cookies = new SessionCookies(request.headers.cookie, original);
     const decision = await auth.decide(original, cookies, policyOf(request), clientAddressOf(request, trustProxy));
     send(response.set(headers), decision, original.host, nginx ? 401 : 302);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readOriginalRequest } from './original-request.ts';
 
-const read = (app: string, headers: Record<string, string> = {}, { local = false, method = 'GET' } = {}) =>
-  readOriginalRequest(app, { headers: { 'x-forwarded-uri': '/', ...headers }, method }, local);
+const read = (app: string, headers: Record<string, string> = {}, { isLocal = false, method = 'GET' } = {}) =>
+  readOriginalRequest(app, { headers: { 'x-forwarded-uri': '/', ...headers }, method }, isLocal);
 /** Returns a text as Node.js reads its UTF-8 bytes in a path or header. */
 const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 
@@ -33,7 +33,7 @@ describe('the app', () => {
     ['%5B::1%5D:4000', 'http://[::1]:4000'],
   ])('of %j is %s in local mode, and not valid in production', (app, origin) => {
     const { host, hostname } = new URL(origin);
-    expect(read(app, {}, { local: true })).toMatchObject({ origin, host, hostname });
+    expect(read(app, {}, { isLocal: true })).toMatchObject({ origin, host, hostname });
     expect(() => read(app)).toThrow('has to name the host of the app: /api/forward-auth/notes.example.com');
   });
 
@@ -68,7 +68,7 @@ describe('the app', () => {
     '%',
     `${'a'.repeat(63)}.`.repeat(4),
   ])('of %j is not valid', (app) => {
-    for (const local of [false, true]) expect(() => read(app, {}, { local })).toThrow('has to name the host');
+    for (const isLocal of [false, true]) expect(() => read(app, {}, { isLocal })).toThrow('has to name the host');
   });
 
   test('never depends on headers', () => {

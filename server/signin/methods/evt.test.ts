@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type CryptoKey, errors, importJWK, importPKCS8 } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bindEvt, makeEvt, makeToken, newTokenKey, type TokenInput, type TokenKey } from '../../test/support/email-issuer.ts';
-import { type FindKey, InvalidToken, sdHashOf, splitToken, type TokenFailure } from './token.ts';
-import { claimedNonce, verifyToken } from './verify-token.ts';
+import { bindEvt, makeEvt, makeToken, newTokenKey, type TokenInput, type TokenKey } from '../../../test/support/email-issuer.ts';
+import { type FindKey, InvalidToken, sdHashOf, splitToken, type TokenFailure } from './evt.ts';
+import { claimedNonce, verifyToken } from './verify-evt.ts';
 
 const NOW = Date.now();
 const seconds = Math.floor(NOW / 1000);

@@ -1,5 +1,5 @@
 import { type CryptoKey, decodeJwt, errors, importJWK, type JWK, type JWTPayload, jwtVerify } from 'jose';
-import { normalEmail } from '../../contract/emails.ts';
+import { normalEmail } from '../../../contract/emails.ts';
 import {
   EVT_ALGORITHMS,
   EVT_TYPE,
@@ -11,7 +11,7 @@ import {
   MAX_TOKEN_AGE_SECONDS,
   type SplitToken,
   sdHashOf,
-} from './token.ts';
+} from './evt.ts';
 
 /** Returns the nonce of a token whose signatures are not verified yet. @throws InvalidToken */
 export function claimedNonce({ keyBinding }: SplitToken): string {

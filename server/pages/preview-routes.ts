@@ -6,6 +6,8 @@ import { Fault } from '../../contract/errors.ts';
 import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { LanguageChoice } from '../../contract/signin.ts';
 import { BrandingFields } from '../../contract/websites.ts';
+import type { Accounts } from '../developers/accounts.ts';
+import { deviceNamesOf } from '../developers/browser.ts';
 import { type Mailer, PREVIEW_POLICY, previewMail } from '../mail/mailer.ts';
 import { type Account, parse } from '../platform/http/endpoint.ts';
 import { dataHeaders, requireOwnOrigin } from '../platform/http/protection.ts';
@@ -13,8 +15,6 @@ import { queryOf } from '../platform/http/reading.ts';
 import { mailBrandOf, type WebsiteBrandings } from '../websites/branding.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { iconUrlOf } from '../websites/managers.ts';
-import type { Accounts } from './accounts.ts';
-import { deviceNamesOf } from './browser.ts';
 
 type Parts = {
   publicUrl: string;

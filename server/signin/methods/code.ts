@@ -1,18 +1,18 @@
-import type { Parsed } from '../../contract/calls.ts';
-import { mailboxOf } from '../../contract/emails.ts';
-import type { Entered } from '../../contract/entered.ts';
-import { Fault } from '../../contract/errors.ts';
-import { RATE_LIMITS } from '../../contract/limits.ts';
-import { type EventRecorder, subjectOf } from '../activity/recorder.ts';
-import type { Browser } from '../developers/browser.ts';
-import type { Database } from '../platform/db/database.ts';
-import { siteOfNetwork } from '../platform/http/reading.ts';
-import type { Log } from '../platform/log.ts';
-import { wrongCodes } from '../platform/metrics/metrics.ts';
-import { digest } from '../platform/secrets.ts';
-import { type AttemptSecrets, handleToId } from './attempts.ts';
+import type { Parsed } from '../../../contract/calls.ts';
+import { mailboxOf } from '../../../contract/emails.ts';
+import type { Entered } from '../../../contract/entered.ts';
+import { Fault } from '../../../contract/errors.ts';
+import { RATE_LIMITS } from '../../../contract/limits.ts';
+import { type EventRecorder, subjectOf } from '../../activity/recorder.ts';
+import type { Browser } from '../../developers/browser.ts';
+import type { Database } from '../../platform/db/database.ts';
+import { siteOfNetwork } from '../../platform/http/reading.ts';
+import type { Log } from '../../platform/log.ts';
+import { wrongCodes } from '../../platform/metrics/metrics.ts';
+import { digest } from '../../platform/secrets.ts';
+import { type AttemptSecrets, handleToId } from '../attempts.ts';
+import type { AttemptOpener, OpeningResult } from '../opener.ts';
 import { type Candidate, CodeTries, type EnteredBy } from './code-tries.ts';
-import type { AttemptOpener, OpeningResult } from './opener.ts';
 
 type Parts = {
   core: Database['core'];

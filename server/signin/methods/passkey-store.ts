@@ -1,15 +1,15 @@
 import type pg from 'pg';
-import { mailboxOf } from '../../contract/emails.ts';
-import { MAX_PASSKEYS, PROOF_SECONDS } from '../../contract/limits.ts';
-import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
-import { generationOf, isOfGeneration } from '../permissions/generations.ts';
-import { isRememberedKeyAlive, provenAtOf } from '../permissions/remembered-keys.ts';
-import { notBeingSignedOut } from '../permissions/sign-outs.ts';
-import { addActivity } from '../platform/db/activity-rows.ts';
-import { inTransaction } from '../platform/db/database.ts';
-import { methodCode } from '../platform/db/sign-in-rows.ts';
-import { completeSignIns, type Issued } from '../signin/complete.ts';
-import type { columnsOf } from '../signin/destination.ts';
+import { mailboxOf } from '../../../contract/emails.ts';
+import { MAX_PASSKEYS, PROOF_SECONDS } from '../../../contract/limits.ts';
+import { CLI_CLIENT_ID } from '../../../contract/pkce.ts';
+import { generationOf, isOfGeneration } from '../../permissions/generations.ts';
+import { isRememberedKeyAlive, provenAtOf } from '../../permissions/remembered-keys.ts';
+import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
+import { addActivity } from '../../platform/db/activity-rows.ts';
+import { inTransaction } from '../../platform/db/database.ts';
+import { methodCode } from '../../platform/db/sign-in-rows.ts';
+import { completeSignIns, type Issued } from '../complete.ts';
+import type { columnsOf } from '../destination.ts';
 
 /** A passkey as a sign-in reads it. */
 export type StoredPasskey = {

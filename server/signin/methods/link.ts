@@ -1,23 +1,32 @@
-import type { Parsed } from '../../contract/calls.ts';
-import { mailboxOf, maskEmail } from '../../contract/emails.ts';
-import { Fault } from '../../contract/errors.ts';
-import type { LanguageCode } from '../../contract/languages.ts';
-import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../contract/limits.ts';
-import type { SignInBoot } from '../../contract/pages.ts';
-import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import type { Destination } from '../../contract/signin.ts';
-import { type EventRecorder, subjectOf } from '../activity/recorder.ts';
-import { type Applications, isApplicationId } from '../developers/applications.ts';
-import { type Browser, createAuthKey, deviceLabelOf } from '../developers/browser.ts';
-import { notBeingSignedOut } from '../permissions/sign-outs.ts';
-import type { Database } from '../platform/db/database.ts';
-import type { Cookies } from '../platform/http/cookies.ts';
-import { digest } from '../platform/secrets.ts';
-import { clientActive, endedBySibling, LIFE, lifeOf, sameRegistration, stillAwaited } from './attempt-conditions.ts';
-import { type AttemptKind, type AttemptSecrets, hasCode } from './attempts.ts';
-import { knowDevice } from './complete.ts';
-import { isRedirectOf, pageUrl, pageUrlOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './destination.ts';
-import type { AttemptOpener, OpeningResult } from './opener.ts';
+import type { Parsed } from '../../../contract/calls.ts';
+import { mailboxOf, maskEmail } from '../../../contract/emails.ts';
+import { Fault } from '../../../contract/errors.ts';
+import type { LanguageCode } from '../../../contract/languages.ts';
+import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../../contract/limits.ts';
+import type { SignInBoot } from '../../../contract/pages.ts';
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
+import type { Destination } from '../../../contract/signin.ts';
+import { type EventRecorder, subjectOf } from '../../activity/recorder.ts';
+import { type Applications, isApplicationId } from '../../developers/applications.ts';
+import { type Browser, createAuthKey, deviceLabelOf } from '../../developers/browser.ts';
+import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
+import type { Database } from '../../platform/db/database.ts';
+import type { Cookies } from '../../platform/http/cookies.ts';
+import { digest } from '../../platform/secrets.ts';
+import { clientActive, endedBySibling, LIFE, lifeOf, sameRegistration, stillAwaited } from '../attempt-conditions.ts';
+import { type AttemptKind, type AttemptSecrets, hasCode } from '../attempts.ts';
+import { knowDevice } from '../complete.ts';
+import {
+  isRedirectOf,
+  pageUrl,
+  pageUrlOf,
+  redirectHostOf,
+  SHOWN_WEBSITE,
+  type ShownWebsite,
+  siteTarget,
+  withCode,
+} from '../destination.ts';
+import type { AttemptOpener, OpeningResult } from '../opener.ts';
 
 const COUNT_ADDRESS_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1

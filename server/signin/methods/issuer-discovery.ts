@@ -1,10 +1,10 @@
 import type { createRemoteJWKSet, errors } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { isThisMachine } from '../../contract/urls.ts';
-import { type Dns, openDns } from '../../diagnostics/dns.ts';
-import type { Config } from '../platform/config.ts';
-import { createGuardedFetch, isPublicAddress } from '../websites/guarded-fetch.ts';
-import type { FindKey } from './token.ts';
+import { isThisMachine } from '../../../contract/urls.ts';
+import { type Dns, openDns } from '../../../diagnostics/dns.ts';
+import type { Config } from '../../platform/config.ts';
+import { createGuardedFetch, isPublicAddress } from '../../websites/guarded-fetch.ts';
+import type { FindKey } from './evt.ts';
 
 /** Who is responsible for the addresses of a domain: its https origin, and the keys with which it signs. */
 type Issuer = { origin: string; findKey: FindKey };
@@ -35,17 +35,17 @@ const STEP_TIMEOUT_MS = 1_000;
 
 /** Finds the issuers of addresses by DNS, and their keys: from public addresses only, bounded in time and size, and cached. */
 export class IssuerDiscovery {
-  readonly #local: boolean;
+  readonly #isLocal: boolean;
   readonly #dns: Dns;
   readonly #fetch: ReturnType<typeof createGuardedFetch>;
   readonly #origins = new LRUCache<string, Promise<string>>({ max: MAX_ENTRIES });
   readonly #issuers = new LRUCache<string, Promise<Issuer>>({ max: MAX_ENTRIES });
 
   constructor({ mode, dnsServers }: Pick<Config, 'mode' | 'dnsServers'>) {
-    this.#local = mode === 'local';
-    const usesSystemLookup = (host: string) => this.#local && isThisMachine(host);
+    this.#isLocal = mode === 'local';
+    const usesSystemLookup = (host: string) => this.#isLocal && isThisMachine(host);
     this.#dns = openDns({ servers: dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup, timeoutMs: STEP_TIMEOUT_MS });
-    this.#fetch = createGuardedFetch({ dns: this.#dns, local: this.#local });
+    this.#fetch = createGuardedFetch({ dns: this.#dns, isLocal: this.#isLocal });
   }
 
   /** Returns the issuer of the addresses of a domain. @param domain as A-label @throws DiscoveryFailed */
@@ -81,7 +81,7 @@ export class IssuerDiscovery {
     const url = `https://${RECORD.exec(record.trim())?.[1] ?? ''}`;
     if (!URL.canParse(url)) return null;
     const { origin, port, hostname } = new URL(url);
-    return port === '' || (this.#local && isThisMachine(hostname)) ? origin : null;
+    return port === '' || (this.#isLocal && isThisMachine(hostname)) ? origin : null;
   }
 
   async #readIssuer(origin: string): Promise<Issuer> {

@@ -1,23 +1,23 @@
 import type pg from 'pg';
-import type { Parsed } from '../../contract/calls.ts';
-import { mailboxOf } from '../../contract/emails.ts';
-import { Fault } from '../../contract/errors.ts';
-import { EVP_NONCE_SECONDS } from '../../contract/limits.ts';
-import type { SignInPage } from '../../contract/pages.ts';
-import type { Destination } from '../../contract/signin.ts';
-import { type Browser, browserOf, PageValues, rememberAccount } from '../developers/browser.ts';
-import { isOfGeneration } from '../permissions/generations.ts';
-import { notBeingSignedOut } from '../permissions/sign-outs.ts';
-import { methodCode } from '../platform/db/sign-in-rows.ts';
-import type { Cookies } from '../platform/http/cookies.ts';
-import { type Endpoint, handle } from '../platform/http/endpoint.ts';
-import type { Limits } from '../platform/http/limits.ts';
-import { emailVerifications, signIns } from '../platform/metrics/metrics.ts';
-import { digest, type SecretKeys } from '../platform/secrets.ts';
-import { completeSignIns, type Issued, issueIn, type SignedIn } from '../signin/complete.ts';
-import { columnsOf, type Destinations, requireNoPasskey, withToken } from '../signin/destination.ts';
-import { DiscoveryFailed, type DiscoveryFailure, type IssuerDiscovery } from './discovery.ts';
-import { InvalidToken, type SplitToken, splitToken, type TokenFailure } from './token.ts';
+import type { Parsed } from '../../../contract/calls.ts';
+import { mailboxOf } from '../../../contract/emails.ts';
+import { Fault } from '../../../contract/errors.ts';
+import { EVP_NONCE_SECONDS } from '../../../contract/limits.ts';
+import type { SignInPage } from '../../../contract/pages.ts';
+import type { Destination } from '../../../contract/signin.ts';
+import { type Browser, browserOf, PageValues, rememberAccount } from '../../developers/browser.ts';
+import { isOfGeneration } from '../../permissions/generations.ts';
+import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
+import { methodCode } from '../../platform/db/sign-in-rows.ts';
+import type { Cookies } from '../../platform/http/cookies.ts';
+import { type Endpoint, handle } from '../../platform/http/endpoint.ts';
+import type { Limits } from '../../platform/http/limits.ts';
+import { emailVerifications, signIns } from '../../platform/metrics/metrics.ts';
+import { digest, type SecretKeys } from '../../platform/secrets.ts';
+import { completeSignIns, type Issued, issueIn, type SignedIn } from '../complete.ts';
+import { columnsOf, type Destinations, requireNoPasskey, withToken } from '../destination.ts';
+import { InvalidToken, type SplitToken, splitToken, type TokenFailure } from './evt.ts';
+import { DiscoveryFailed, type DiscoveryFailure, type IssuerDiscovery } from './issuer-discovery.ts';
 
 /** How long a verification may take, with everything that it waits for. The email follows. */
 const VERIFICATION_MS = 1_500;
@@ -131,7 +131,7 @@ export class EmailVerification {
 }
 
 // Not imported at the start, which it would slow down: it loads jose, and the protocol is off in production by default.
-const verification = () => import('./verify-token.ts');
+const verification = () => import('./verify-evt.ts');
 
 const domainOf = (email: string) => email.slice(email.indexOf('@') + 1);
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Fault } from '../../contract/errors.ts';
-import { isLoopbackRedirectHost, normalHost } from '../../contract/urls.ts';
+import { Fault } from '../../../contract/errors.ts';
+import { isLoopbackRedirectHost, normalHost } from '../../../contract/urls.ts';
 
 /** A protected app, as the proxy's configuration names it in the URL of its request. */
 type App = {
@@ -35,15 +35,15 @@ const BAD_PATH = 'The proxy has to send path and query of the original request a
  * come from headers, because a proxy passes on what the browser writes into others. Caddy and Traefik send `X-Forwarded-Uri` and
  * `X-Forwarded-Method`; where these are missing, `X-Original-URI` and `X-Original-Method` count.
  * @param app the host in the path, percent-encoded or in UTF-8 as Node.js reads it
- * @param local local mode: loopback hosts are allowed, by http and with any port
+ * @param isLocal local mode: loopback hosts are allowed, by http and with any port
  * @throws Fault bad_request
  */
 export function readOriginalRequest(
   app: string,
   { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
-  local: boolean,
+  isLocal: boolean,
 ): OriginalRequest {
-  const found = readApp(app, local);
+  const found = readApp(app, isLocal);
   if (found === null) throw new Fault('bad_request', { message: BAD_APP, hint: 'Correct the configuration of the proxy.' });
   const target = String(headers['x-forwarded-uri'] ?? headers['x-original-uri'] ?? '');
   if (!target.startsWith('/')) throw new Fault('bad_request', { message: BAD_PATH, hint: 'Correct the configuration of the proxy.' });
@@ -59,12 +59,12 @@ export function readOriginalRequest(
 }
 
 /** Returns the app of a host in any case, as U-label or A-label, with or without a final dot and the default port; else null. */
-function readApp(encoded: string, local: boolean): App | null {
+function readApp(encoded: string, isLocal: boolean): App | null {
   const text = encoded.length > MAX_APP_LENGTH ? null : decoded(encoded);
   if (text === null) return null;
   const port = /:\d{1,5}$/.exec(text)?.[0] ?? '';
   const name = text.slice(0, text.length - port.length).replace(/\.$/, '');
-  const url = isLoopbackRedirectHost(name.toLowerCase()) ? local && `http://${name}${port}` : isWebsite(name, port) && `https://${name}`;
+  const url = isLoopbackRedirectHost(name.toLowerCase()) ? isLocal && `http://${name}${port}` : isWebsite(name, port) && `https://${name}`;
   if (!url || !URL.canParse(url)) return null;
   const { origin, host, hostname } = new URL(url);
   return { origin, host, hostname };

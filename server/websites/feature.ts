@@ -1,0 +1,47 @@
+import type { Outbox } from '../mail/outbox.ts';
+import type { Query } from '../platform/db/database.ts';
+import type { Platform } from '../platform/platform.ts';
+import { brandingEndpoints, Logos, WebsiteBrandings } from './branding.ts';
+import { Claims, claimEndpoints } from './claims.ts';
+import { Members, memberEndpoints } from './members.ts';
+import { WebsiteSearch, websiteSearchEndpoints } from './search.ts';
+import { openStorage } from './storage.ts';
+import { uploadEndpoints, uploadsRouter } from './upload-routes.ts';
+import { createUploadUrls, Uploads } from './uploads.ts';
+import { Visitors, visitorEndpoints } from './visitors.ts';
+import { Websites, websiteEndpoints } from './websites.ts';
+
+type PartsOf<Class extends new (parts: never) => unknown> = ConstructorParameters<Class>[0];
+
+type Needs = {
+  outbox: Outbox;
+  /** Emails invitations. */
+  invitations: Pick<PartsOf<typeof Websites>, 'inviteOwner'> & Pick<PartsOf<typeof Members>, 'inviteMember'>;
+  stats: PartsOf<typeof WebsiteSearch>['stats'];
+};
+
+/** Websites with their members, domains, branding, icons and visitors. */
+export function createWebsites(platform: Platform, { outbox, invitations, stats }: Needs) {
+  const { config, database, secretKeys, publicUrl } = platform;
+  const uploads = new Uploads({ ...platform, urls: createUploadUrls(secretKeys, publicUrl), storage: openStorage(config) });
+  const websites = new Websites({ ...platform, uploads, inviteOwner: (owner, register) => invitations.inviteOwner(owner, register) });
+  const members = new Members({ ...platform, inviteMember: (invitation, add) => invitations.inviteMember(invitation, add) });
+  const brandings = new WebsiteBrandings({ database, logos: new Logos(platform) });
+  return {
+    brandings,
+    endpoints: [
+      ...websiteEndpoints(websites),
+      ...claimEndpoints(new Claims({ ...platform, outbox })),
+      ...memberEndpoints(members),
+      ...websiteSearchEndpoints(new WebsiteSearch({ database, stats })),
+      ...brandingEndpoints(brandings),
+      ...visitorEndpoints(new Visitors(platform)),
+      ...uploadEndpoints(uploads),
+    ],
+    routers: [uploadsRouter({ ...platform, uploads })],
+    /** Releases registrations that were not claimed. */
+    releaseUnclaimed: (query: Query) => websites.releaseUnclaimed(query),
+    /** Removes icons that no website uses. */
+    removeUnneededUploads: (query: Query) => uploads.removeUnneeded(query),
+  };
+}
