@@ -8,7 +8,7 @@ import { DatabaseClient } from './client.ts';
  */
 export type Step = SqlStep | IndexStep | BackfillStep;
 
-/** DDL that is quick once it has its locks, in one transaction. At most one table that sign-ins use: see docs/architecture.md. */
+/** DDL that is quick once it has its locks, in one transaction. At most one table that sign-ins use: see docs/extending.md. */
 type SqlStep = { title: string; sql: string };
 
 /** Builds an index while the table is read and written. An index of the same name is replaced when the new one is complete. */
