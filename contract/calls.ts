@@ -576,7 +576,7 @@ export const calls = {
   },
   websiteStats: {
     method: 'GET',
-    path: '/api/websites/figures',
+    path: '/api/websites/stats',
     access: 'account',
     scope: 'stats:read',
     summary: 'Sign-ins to my websites in the last 30 days, at most a minute late',

@@ -76,7 +76,7 @@ export const sitesGet: CommandSpec = {
   group: 'Websites',
   summary: 'one website and its sign-ins of 30 days',
   examples: ['sites get shop.example'],
-  json: `{${SITE_FIELDS},figures}`,
+  json: `{${SITE_FIELDS},stats}`,
   async run(context, [domain = '']) {
     const { terminal } = context;
     const { client, host } = await context.signedIn();
@@ -85,10 +85,7 @@ export const sitesGet: CommandSpec = {
     const { id, ...stats } = (await client.websiteStats({})).find((each) => each.id === site.id) ?? { id: site.id, ...NO_STATS };
     const { STATS_DAYS } = await import('../../contract/limits.ts');
     const title = terminal.style('bold', `Last ${STATS_DAYS} days`);
-    terminal.result(
-      { ...siteData(site, host), id, figures: stats },
-      `${formatSite(context, site, host)}\n\n${title}\n${await formatStats(stats)}`,
-    );
+    terminal.result({ ...siteData(site, host), id, stats }, `${formatSite(context, site, host)}\n\n${title}\n${await formatStats(stats)}`);
     return EXIT.ok;
   },
 };

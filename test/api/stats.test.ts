@@ -47,7 +47,7 @@ afterAll(async () => {
 const rollUpNow = (maxMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { signal: new AbortController().signal, maxMs });
 const addWebsite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
 const statsOf = async (owner: Developer, id: string) =>
-  (await owner.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
+  (await owner.client.get('/api/websites/stats')).json.find((site: { id: string }) => site.id === id);
 const historyOf = async (owner: Developer, id: string, days = 30) =>
   (await owner.client.get(`/api/websites/${id}/stats?days=${days}`)).json as Output<'websiteHistory'>;
 const overviewOf = async (owner: Developer) => (await owner.client.get('/api/overview')).json;
@@ -175,7 +175,7 @@ describe('the statistics of a website', () => {
     await rollUpNow();
     expect(await statsOf(bob, site.id)).toBeUndefined();
     expect((await overviewOf(bob)).totalLogins).toBe(0);
-    for (const path of ['/api/websites/figures', '/api/overview', '/api/admin/daily-login-stats'])
+    for (const path of ['/api/websites/stats', '/api/overview', '/api/admin/daily-login-stats'])
       expect([path, (await service.client().get(path)).status]).toEqual([path, 401]);
     expect((await ann.client.get('/api/admin/daily-login-stats')).status).toBe(401);
   });

@@ -206,7 +206,7 @@ describe('a member', () => {
       .get(`/api/verify-token?token=${token}&domain=${site.domain}`, { authorization: `Bearer ${json.key}` });
     expect(verified.json).toMatchObject({ valid: true });
     await countNow(stage);
-    expect((await member.client.get('/api/websites/figures')).json).toMatchObject([{ id: site.id, completed: 1 }]);
+    expect((await member.client.get('/api/websites/stats')).json).toMatchObject([{ id: site.id, completed: 1 }]);
     const { events } = (await member.client.get(`/api/websites/events?domain=${site.domain}&since=60`)).json;
     expect(events.map(({ kind }: { kind: string }) => kind)).toContain('verified');
     expect((await member.client.get(teamOf(site))).json).toMatchObject([
@@ -251,7 +251,7 @@ describe('a member', () => {
         404,
         'website_not_found',
       ]);
-      expect((await former.client.get('/api/websites/figures')).json).toEqual([]);
+      expect((await former.client.get('/api/websites/stats')).json).toEqual([]);
     }
     expect((await actionsOf(team.site.domain)).slice(-4)).toEqual([
       { action: 'member_removed', email: team.owner.email },

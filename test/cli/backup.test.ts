@@ -38,7 +38,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
   const addWebsite = async (domain: string, iconUrl?: string) => (await owner.client.post('/api/websites', { domain, iconUrl })).json;
   const sites = async (who = owner) => (await who.client.get('/api/websites')).json;
   const statsOf = async (id: string, who = owner) =>
-    (await who.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
+    (await who.client.get('/api/websites/stats')).json.find((site: { id: string }) => site.id === id);
   const upload = async (): Promise<string> => {
     const { uploadURL } = (await owner.client.post('/api/objects/upload')).json;
     return (await owner.client.send(uploadURL, { method: 'PUT', body: await png(), headers: { 'Content-Type': 'image/png' } })).json

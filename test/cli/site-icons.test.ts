@@ -151,7 +151,7 @@ describe('a malicious service', () => {
       asked.push(call);
       const proof = { record: NASTY, value: NASTY, fileUrl: NASTY, fileBody: NASTY };
       if (call === 'GET /api/websites') response.end(JSON.stringify([{ ...SITE, domain: 'shop.example', displayDomain: NASTY, proof }]));
-      else if (call === 'GET /api/websites/figures') response.end('[]');
+      else if (call === 'GET /api/websites/stats') response.end('[]');
       else if (call === 'POST /api/objects/upload') response.end(JSON.stringify({ uploadURL: `${other}/take/it?signature=1` }));
       else if (request.headers['content-type'] === 'image/jpeg') Readable.from(endless()).pipe(response);
       else if (request.method === 'PUT') uploads.push(request);

@@ -109,8 +109,8 @@ describe('get', () => {
     for (const text of [domain, domain.toUpperCase(), `BÜCHER-${label}.example`]) {
       const ran = await home.run(['sites', 'get', text, '--json']);
       expect([text, ran.exitCode, ran.json().domain]).toEqual([text, 0, domain]);
-      expect(Object.keys(ran.json())).toEqual([...SITE, 'figures']);
-      expect(ran.json().figures).toEqual({
+      expect(Object.keys(ran.json())).toEqual([...SITE, 'stats']);
+      expect(ran.json().stats).toEqual({
         sent: 0,
         opened: 0,
         again: 0,
@@ -127,8 +127,8 @@ describe('get', () => {
     const domain = await added();
     await visitorToken(stage, service.client(), domain);
     await countNow(stage);
-    const { figures } = (await home.run(['sites', 'get', domain, '--json'])).json();
-    expect(figures).toMatchObject({ sent: 1, opened: 1, completed: 0 });
+    const { stats } = (await home.run(['sites', 'get', domain, '--json'])).json();
+    expect(stats).toMatchObject({ sent: 1, opened: 1, completed: 0 });
     expect((await home.run(['sites', 'get', domain])).stdout).toMatch(/emails requested +1\n/);
   });
 

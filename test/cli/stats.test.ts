@@ -33,9 +33,9 @@ describe('without a screen', () => {
   });
 
   test('--days limits the days', async () => {
-    const figures = (await run(['--json', '--days', '3'])).json();
-    expect(figures.days).toHaveLength(3);
-    expect(figures).toMatchObject({ today, total: today + 2003, average: Math.round((today + 2003) / 3) });
+    const stats = (await run(['--json', '--days', '3'])).json();
+    expect(stats.days).toHaveLength(3);
+    expect(stats).toMatchObject({ today, total: today + 2003, average: Math.round((today + 2003) / 3) });
   });
 
   test('a pipe gets a table', async () => {
