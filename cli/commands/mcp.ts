@@ -53,7 +53,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
         host,
         version: version(),
         readOnly,
-        besideApp: true,
+        isLocal: true,
         signIn: readOnly ? null : signIn,
         howToSignIn: hints.howToSignIn,
         checkWebsite,

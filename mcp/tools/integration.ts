@@ -164,14 +164,14 @@ async function stepsFor(
 
 const localSteps = (site: string, { callbackPath, loginPath }: { callbackPath: string; loginPath: string }, context: McpContext) => [
   `Start the app. If it does not listen at ${site}, correct SITE_URL. ${context.host} is the service.`,
-  context.besideApp
+  context.isLocal
     ? `Call check_integration with domain localhost and url ${site}${callbackPath}.`
     : `Request ${site}${loginPath}: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot reach your localhost from here.`,
 ];
 
-const deploymentSteps = (domain: string, site: string, callbackPath: string, { host, besideApp }: McpContext) => [
+const deploymentSteps = (domain: string, site: string, callbackPath: string, { host, isLocal }: McpContext) => [
   ...(/^http:/.test(host) ? [`${host} is this machine: before you deploy, set EMAILAUTH_URL to a public service.`] : []),
-  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === CALLBACK_PATH ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${besideApp ? '' : ', once the domain is proven'}.`,
+  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === CALLBACK_PATH ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${isLocal ? '' : ', once the domain is proven'}.`,
 ];
 
 export const checkIntegration = defineTool({
@@ -202,9 +202,9 @@ export const checkIntegration = defineTool({
       }),
     ),
   }),
-  async run({ domain, url, loginPath, page }, { besideApp, checkWebsite }, signal) {
+  async run({ domain, url, loginPath, page }, { isLocal, checkWebsite }, signal) {
     // The port of a local app is unknown, and without the callback there is little to check.
-    if (domain.toLowerCase() === LOCALHOST && url === undefined && besideApp) {
+    if (domain.toLowerCase() === LOCALHOST && url === undefined && isLocal) {
       throw refusal(
         'bad_request',
         'url is missing.',

@@ -28,7 +28,7 @@ export const registerDomain = defineTool({
   }),
   async run(input, context, signal) {
     const [registered, ...firstSteps] = await register(input, context, signal);
-    return { ...registered, nextSteps: [...firstSteps, ...stepsFor(registered, context.besideApp)] };
+    return { ...registered, nextSteps: [...firstSteps, ...stepsFor(registered, context.isLocal)] };
   },
   text: ({ domain, status, nextSteps: steps }) =>
     [`${domain} is ${status === 'active' ? 'registered' : status}. Visitors can sign in now.`, numberedList(steps)].join('\n'),
@@ -73,12 +73,12 @@ async function register(
   }
 }
 
-function stepsFor({ domain, authUrl }: Registered, besideApp: boolean): string[] {
+function stepsFor({ domain, authUrl }: Registered, isLocal: boolean): string[] {
   const scaffold = `Call scaffold_integration with the framework of the app and domain ${domain}, and write the files that it returns.`;
   if (domain === LOCALHOST) return [scaffold];
   return [
     scaffold,
-    besideApp
+    isLocal
       ? 'Once the app is online, call check_integration.'
       : 'Once the app is online and the domain is proven (prove_domain), call check_integration.',
     ...nextSteps({ domain, authUrl }).map((step, i) => `By hand instead, ${i + 1} of 3: ${step}`),
