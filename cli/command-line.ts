@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { Argument, Command, CommanderError, Option } from 'commander';
@@ -172,6 +173,8 @@ const CLEAN_UP_MS = 2_000;
  */
 export async function run(argv: readonly string[], { onCommand, ...invocation }: Invocation & Hooks): Promise<number> {
   const { stdout, stderr, signal } = invocation;
+  // Every request and check of a command listens to this signal, and an assistant may begin many at once.
+  setMaxListeners(0, signal);
   let exitCode: number = EXIT.ok;
   let isStdoutOwned = false;
   const versionText = argv.includes('--json') ? printableJson({ version: version() }) : version();

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { type Home, openHome } from '../../cli/command.ts';
 import { type FakeService, openFakeService } from '../../cli/fake-service.ts';
@@ -58,6 +59,22 @@ test('accepts lines in pieces, several at once and with CRLF, and rejects lines 
   expect(raw.messages().filter(({ error }) => error)).toEqual([
     { jsonrpc: '2.0', id: null, error: { code: -32700, message: expect.stringContaining('longer than') } },
   ]);
+});
+
+test('many calls at once are made at once, and no warning follows', async () => {
+  const calls = 12;
+  const all: ServerResponse[] = [];
+  const server = await newServer((_, response) => {
+    all.push(response);
+    if (all.length < calls) return;
+    for (const each of all) if (!each.headersSent) each.writeHead(200, { 'Content-Type': 'application/json' }).end('{"odd":true}');
+  });
+  const raw = await openRaw(startIn(await newHome(), [], { EMAILAUTH_HOST: server.url }));
+  for (let id = 1; id <= calls; id++) raw.send(toolCall(id, 'get_status'));
+  for (let id = 1; id <= calls; id++) expect((await raw.response(id)).result).toMatchObject({ isError: true });
+  raw.leave();
+  await raw.exited;
+  expect(raw.stderr()).not.toContain('Warning');
 });
 
 test.each([[[]], [['--json', '--verbose']]])('writes only JSON-RPC to stdout with %j, even after errors', async (args) => {
