@@ -134,7 +134,7 @@ export async function endSession(
 }
 
 /** Returns the User-Agent of this program, which the service shows in its list of devices and in its log. */
-export function userAgent(): string {
+function userAgent(): string {
   return `emailauth/${version()} (${platform()} ${release()}; ${arch()}) node/${process.versions.node}`;
 }
 

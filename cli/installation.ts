@@ -49,7 +49,7 @@ export function serverIntegrity(): string | null {
 }
 
 /** Returns the version of the package in a directory, or null. */
-export function versionIn(home: string): string | null {
+function versionIn(home: string): string | null {
   try {
     return JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')).version;
   } catch {

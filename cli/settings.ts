@@ -94,7 +94,7 @@ export function stateDirectory(env: Environment): string {
   return join(baseDirectory(env.XDG_STATE_HOME, env, '.local/state'), 'emailauth');
 }
 
-export type JsonFile<Value> = {
+type JsonFile<Value> = {
   path: string;
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
@@ -107,7 +107,7 @@ export type JsonFile<Value> = {
  * first `get`, and the directory is created at the first `set`: other commands also work where neither is possible.
  * @returns a file whose methods throw CommandError usage when it cannot be read or written, or is not JSON
  */
-export async function openFile<Value>(name: string, env: Environment): Promise<JsonFile<Value>> {
+async function openFile<Value>(name: string, env: Environment): Promise<JsonFile<Value>> {
   const { default: Conf } = await import('conf');
   const directory = configDirectory(env);
   const path = join(directory, `${name}.json`);

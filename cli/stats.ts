@@ -7,7 +7,7 @@ export type Day = { date: string; count: number };
 export type LoginStats = { days: Day[]; today: number; total: number; average: number };
 
 /** The number of days that the service returns. */
-export const MAX_DAYS = 30;
+const MAX_DAYS = 30;
 
 /** Returns the statistics of the newest days. @param days newest first, as the service returns them */
 export function summarize(days: readonly Day[], count: number): LoginStats {

@@ -85,7 +85,7 @@ export const AuditQuery = z.object({
   to: day.optional().meta({ description: 'Last UTC day' }),
 });
 
-export const WAITLIST_SERVICES = ['analytics', 'bugs'] as const;
+const WAITLIST_SERVICES = ['analytics', 'bugs'] as const;
 export const WaitlistEntry = z.object({ service: z.enum(WAITLIST_SERVICES) });
 export const Waitlist = z.object({ joined: z.array(z.enum(WAITLIST_SERVICES)) });
 
@@ -119,7 +119,7 @@ export const AccountLogins = z.object({
 });
 
 /** What a connected client is: a developer's application, a registered website, or a program that registered itself. */
-export const CLIENT_KINDS = ['application', 'website', 'metadata_document', 'registered'] as const;
+const CLIENT_KINDS = ['application', 'website', 'metadata_document', 'registered'] as const;
 export type ClientKind = (typeof CLIENT_KINDS)[number];
 
 /** A connection: the grants of one person to one client of OpenID Connect. */

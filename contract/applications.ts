@@ -110,7 +110,7 @@ export const ClientRefusals = z.array(
 );
 
 /** What an API key can do. `live`: every call of access `account`. `test`: only those that read. */
-export const ENVIRONMENTS = ['live', 'test'] as const;
+const ENVIRONMENTS = ['live', 'test'] as const;
 /** How long a rotated API key remains valid, in hours. */
 export const GRACE_HOURS = [0, 1, 24, 168] as const;
 

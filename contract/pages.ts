@@ -175,7 +175,7 @@ export type PageCall =
 export type NextPage = { page: SignInPage; leave?: undefined } | { page?: undefined; leave: string };
 
 /** What the page of an emailed link shows. */
-export type LinkBoot =
+type LinkBoot =
   /** The page prompts for the address and sends it with the link's secret, which is in its own URL. `hasCode`: the email has a code too. */
   | { state: 'open'; maskedEmail: string; hasCode: boolean }
   /** The link of a native client: the page redirects to `redirectUrl`. */

@@ -206,7 +206,7 @@ export type DestinationParameters = z.input<typeof SignInDestination>;
  * Statuses of an attempt for the browser that began it. `opened`: by its link in this browser; `opened_elsewhere`: in another one;
  * `code_spent`: its code was entered wrongly too often, its link still works.
  */
-export const attemptStatuses = ['waiting', 'opened', 'opened_elsewhere', 'code_spent', 'mail_failed', 'expired'] as const;
+const attemptStatuses = ['waiting', 'opened', 'opened_elsewhere', 'code_spent', 'mail_failed', 'expired'] as const;
 
 export type AttemptStatus = (typeof attemptStatuses)[number];
 

@@ -136,7 +136,7 @@ export const WebsiteHistory = z.object({
 });
 export const WebsiteStatsList = z.array(WebsiteStats);
 
-export const WEBSITE_SORTS = ['added', 'name', 'sign-ins'] as const;
+const WEBSITE_SORTS = ['added', 'name', 'sign-ins'] as const;
 export type WebsiteSort = (typeof WEBSITE_SORTS)[number];
 
 export const WebsiteSearch = z.object({
@@ -189,7 +189,7 @@ export const Member = z.object({
 export const MemberList = z.array(Member);
 
 /** An invitation to manage a website, as the invited account sees it. */
-export const Invitation = z.object({
+const Invitation = z.object({
   id: z.uuid().meta({ description: "The website's id" }),
   domain: z.string(),
   displayDomain: z.string(),
@@ -199,7 +199,7 @@ export const Invitation = z.object({
 });
 export const InvitationList = z.array(Invitation);
 
-export const VISITOR_SORTS = ['last', 'first', 'count', 'email'] as const;
+const VISITOR_SORTS = ['last', 'first', 'count', 'email'] as const;
 
 export const VisitorsQuery = WebsiteParams.extend({
   search: z.string().trim().max(254).default('').meta({ description: 'A part of the address' }),
@@ -217,7 +217,7 @@ export const VisitorsQuery = WebsiteParams.extend({
 const NOUNS = OTHER_METHODS.map((method) => METHODS[method].noun);
 
 /** An address that signed in to a website. */
-export const Visitor = z.object({
+const Visitor = z.object({
   email: z.string().meta({ description: 'Masked until the domain is proven, except in local mode' }),
   firstAt: z.string().meta({ description: 'The first sign-in' }),
   lastAt: z.string().meta({ description: `The last sign-in; a visitor is forgotten ${VISITOR_DAYS} days after it` }),

@@ -16,7 +16,7 @@ export type Attack = {
 };
 
 /** How a session of the website is recognized. */
-export type Session = { page: SessionPage | null; cookies: readonly string[] };
+type Session = { page: SessionPage | null; cookies: readonly string[] };
 
 /** A visitor who has opened the link of the email; the callback has not been requested. */
 export type Returning = { visitor: Visitor; email: string; started: StartedSignIn; callback: URL };

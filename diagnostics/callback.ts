@@ -186,7 +186,7 @@ async function checkMadeUpToken(
 }
 
 /** Sends a made-up token with the valid state of a sign-in. @param page that shows a session; null: unknown */
-export async function tryMadeUpToken(started: StartedSignIn, plain: PageResponse, page: SessionPage | null): Promise<Finding> {
+async function tryMadeUpToken(started: StartedSignIn, plain: PageResponse, page: SessionPage | null): Promise<Finding> {
   const { visitor, forwardUrl } = started;
   const known = [...visitor.cookies.keys()];
   const forged = new URL(forwardUrl);

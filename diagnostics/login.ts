@@ -102,7 +102,7 @@ export function evaluateLogin(
 }
 
 /** Whether two addresses have one origin; all names of this machine are the same. */
-export function isSameOrigin(one: URL, other: URL): boolean {
+function isSameOrigin(one: URL, other: URL): boolean {
   if (one.origin === other.origin) return true;
   return one.protocol === other.protocol && one.port === other.port && isThisMachine(one.hostname) && isThisMachine(other.hostname);
 }

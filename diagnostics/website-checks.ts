@@ -20,7 +20,7 @@ export type WebsiteCheck = { id: string; ok: boolean | null; detail: string; fix
 export type CheckWebsite = (website: WebsiteToCheck, signal: AbortSignal) => Promise<WebsiteCheck[]>;
 
 /** `loginPath` and `page` as in Target. */
-export type WebsiteToCheck = { domain: string; url?: string; loginPath?: string; page?: string };
+type WebsiteToCheck = { domain: string; url?: string; loginPath?: string; page?: string };
 
 export type WebsiteChecksOptions = {
   /** The API as the account that asks. */

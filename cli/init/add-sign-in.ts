@@ -261,7 +261,7 @@ type Report = {
 };
 
 /** Returns what was done and what is left to do, as text of at most 80 columns, unless code is longer. */
-export function formatReport(
+function formatReport(
   { title, steps, verified, commands, next, undo }: Report,
   { style, columns }: Pick<Terminal, 'style' | 'columns'>,
 ): string {

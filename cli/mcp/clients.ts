@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 /** The assistants that `mcp install` supports. */
 export const CLIENT_IDS = ['claude-code', 'claude-desktop', 'cursor', 'vscode', 'codex', 'gemini-cli'] as const;
-export type ClientId = (typeof CLIENT_IDS)[number];
+type ClientId = (typeof CLIENT_IDS)[number];
 
 export const SCOPES = ['user', 'project'] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -19,7 +19,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** How long what the provider issues is valid, in seconds. */
-export const TTL = {
+const TTL = {
   AuthorizationCode: MINUTE,
   AccessToken: HOUR,
   IdToken: HOUR,

@@ -47,7 +47,7 @@ export const CLIENT = { clientId: `https://${SITE}`, redirectUri: `https://${SIT
  * The servers under test: the service, the minimal server of floor.ts, and that of oidc-floor.ts with the emailed link and with its
  * trivial sign-in.
  */
-export type Kind = 'service' | 'floor' | 'oidc-floor' | 'oidc-trivial';
+type Kind = 'service' | 'floor' | 'oidc-floor' | 'oidc-trivial';
 
 /** A server under test with its database. */
 export type Contestant = {

@@ -12,8 +12,8 @@ export const LEAVE_SCREEN = '\x1b[?25h\x1b[?1049l';
 
 export let stage: Stage;
 export let service: Service;
-export let home: Home;
-export let site: string;
+let home: Home;
+let site: string;
 /** The last 30 UTC days as YYYY-MM-DD, newest first. */
 export let dates: string[];
 /** Sign-ins of today, and of the days before. */

@@ -7,7 +7,7 @@ import { program } from '../support/program.ts';
 export type CommandInput = { id: number; args: string[]; input?: string; env: Record<string, string>; cwd: string };
 
 /** What a command returned and wrote. */
-export type Output = { exitCode: number | undefined; stdout: string; stderr: string };
+type Output = { exitCode: number | undefined; stdout: string; stderr: string };
 
 /** A process in which commands run that trust an authority. */
 export type Trusting = {

@@ -40,7 +40,7 @@ export type Service = {
 };
 
 /** How Node.js, or another `command`, runs the service; the built service by default. `withStdin`: with a pipe, which ends with this process. */
-export type Program = { command?: string; args?: string[]; cwd?: string; withStdin?: boolean };
+type Program = { command?: string; args?: string[]; cwd?: string; withStdin?: boolean };
 
 /** A database and an SMTP server for one test file, and the service on them. */
 export type Stage = {

@@ -29,7 +29,7 @@ export type ReceivedMail = {
  * times: at `next`, when it is used for a second email, with 421 or a reset; at `end`, after it got the whole email.
  * `refuse_login` refuses the password.
  */
-export type Behavior =
+type Behavior =
   | { kind: 'accept' }
   | { kind: 'refuse'; addresses: string[] }
   | { kind: 'greylist'; tries: number }

@@ -29,7 +29,7 @@ export type Step = {
 
 /** A finished code flow. */
 export type Grant = { request: AuthorizationRequest; email: string; callback: URL; tokens: Tokens };
-export type Tokens = { access_token: string; id_token: string; refresh_token?: string; token_type: string; scope: string };
+type Tokens = { access_token: string; id_token: string; refresh_token?: string; token_type: string; scope: string };
 
 /** A request's parameters to replace; undefined omits one. */
 export type Changes = Record<string, string | undefined>;
@@ -161,7 +161,7 @@ export function postForm(via: Client, path: string, client: OidcClient | null, p
 }
 
 /** Returns an Authorization header of client_secret_basic (RFC 6749 §2.3.1). */
-export function basic(clientId: string, secret: string): string {
+function basic(clientId: string, secret: string): string {
   return `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString('base64')}`;
 }
 

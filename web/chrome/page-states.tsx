@@ -115,7 +115,7 @@ const connection = createStore<Connection>('good');
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Calls `onBack` each time the service is available again after an interruption. Returns the function that ends it. */
-export function onConnectionBack(onBack: () => void): () => void {
+function onConnectionBack(onBack: () => void): () => void {
   let previous = connection.get();
   return connection.subscribe(() => {
     if (connection.get() === 'good' && previous !== 'good') onBack();

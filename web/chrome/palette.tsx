@@ -180,7 +180,7 @@ function Entries({ heading, entries, onClose }: { heading: string; entries: Entr
 /** An entry of the commands. `id` is unique among all; `kept`: the menu stays open and shows something else. */
 type Entry = { id: string; label: string; detail?: string; keywords?: string[]; note?: string; kept?: boolean; run: () => void };
 
-export type Page = { href: string; label: string; keywords: string[] };
+type Page = { href: string; label: string; keywords: string[] };
 
 const homePage: Page = { href: paths.landing, label: 'Home', keywords: ['start', 'landing'] };
 const publicPages: Page[] = [

@@ -6,7 +6,7 @@ import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import { api } from './api.ts';
 import { deleteKeys, deletePkceOfTab, forgetLatest, latestAddress, readCookie, writeCookie } from './storage.ts';
 
-export type User = NonNullable<Output<'session'>['user']>;
+type User = NonNullable<Output<'session'>['user']>;
 
 // The calls' own key, so that a change of the session refreshes the user.
 const ME = ['session'];

@@ -58,7 +58,7 @@ export interface WebsiteMember extends Entity<WebsiteMember> {
 }
 
 /** The challenge that an address publishes to prove a domain. */
-export interface DomainClaim extends Entity<DomainClaim> {
+interface DomainClaim extends Entity<DomainClaim> {
   domain: string;
   email: string;
 }
@@ -112,7 +112,7 @@ export interface ApiKey extends Entity<ApiKey> {
 }
 
 /** An uploaded icon, or the permission to upload one. */
-export interface Upload extends Entity<Upload> {
+interface Upload extends Entity<Upload> {
   id: string;
   userId: string | null;
   createdAt: CreationOptional<Date>;
@@ -122,7 +122,7 @@ export interface Upload extends Entity<Upload> {
 }
 
 /** A row of the audit log, which is append-only. */
-export interface AuditEntry extends Entity<AuditEntry> {
+interface AuditEntry extends Entity<AuditEntry> {
   /** A bigint, as text. */
   id: CreationOptional<string>;
   createdAt: CreationOptional<Date>;
@@ -154,7 +154,7 @@ export interface Passkey extends Entity<Passkey> {
 }
 
 /** An address on the waitlist of a planned feature. */
-export interface WaitlistPlace extends Entity<WaitlistPlace> {
+interface WaitlistPlace extends Entity<WaitlistPlace> {
   service: 'analytics' | 'bugs';
   email: string;
 }

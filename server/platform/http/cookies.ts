@@ -20,7 +20,7 @@ const SECONDS = {
 /** The cookies that no navigation from another website carries. */
 const STRICT: ReadonlySet<CookieName> = new Set(['admin', 'admin_browser']);
 
-export type CookieName = keyof typeof SECONDS;
+type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];
 type PasskeyCookie = (typeof passkeyCookies)[keyof typeof passkeyCookies];
 

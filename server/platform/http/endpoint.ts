@@ -27,7 +27,7 @@ export type Identity = Account & {
 };
 
 /** Access that needs a signed-in account. */
-export type SignedInAccess = 'identity' | 'account' | 'person';
+type SignedInAccess = 'identity' | 'account' | 'person';
 
 /** What a request says about its sender. */
 export type RequestSource = {

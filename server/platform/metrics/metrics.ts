@@ -11,10 +11,10 @@ type Value = { labels: Record<string, string | number>; value: number; metricNam
 export type Report = { name: string; help: string; type: string; aggregator: string; values: Value[] };
 
 /** Counts of one set of labels. */
-export type CountSeries = { value: number };
+type CountSeries = { value: number };
 
 /** A number that only grows, by labels. Callers of frequent events keep the series of their labels. */
-export class Counter {
+class Counter {
   readonly name: string;
   readonly help: string;
   readonly #labelNames: readonly string[];
@@ -68,7 +68,7 @@ export class HistogramSeries {
 }
 
 /** The distribution of measurements, by labels. */
-export class Histogram {
+class Histogram {
   readonly name: string;
   readonly help: string;
   /** Upper bounds of the buckets, in ascending order. */
@@ -107,7 +107,7 @@ export class Histogram {
 }
 
 /** A value that is read together with the metrics. When the reading fails, the metric is left out. */
-export class Gauge {
+class Gauge {
   readonly name: string;
   readonly help: string;
   #read: () => Promise<GaugePoint[]> | GaugePoint[] = () => [];
@@ -134,7 +134,7 @@ export class Gauge {
   }
 }
 
-export type GaugePoint = { labels?: Labels; value: number };
+type GaugePoint = { labels?: Labels; value: number };
 
 function seriesOf<Series>(
   all: Map<string, Series & { labels: Labels }>,

@@ -9,7 +9,7 @@ import { freePort, waitUntil } from '../../support/waiting.ts';
 import { deployFolder, run, yamlParser } from './tools.ts';
 
 /** A service of compose.yaml; the parts that the tests use. */
-export type ComposeService = {
+type ComposeService = {
   environment?: Record<string, string>;
   command?: string[];
   healthcheck?: { test: string[] };

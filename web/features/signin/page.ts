@@ -18,7 +18,7 @@ type ActOptions<Name extends PageCall> = {
  * @returns why the call was refused, once the page shows its state; null for another page. Of a page that is left, the promise never
  * resolves, so that its form stays busy.
  */
-export type Act = <Name extends PageCall>(name: Name, input: Input<Name>, options?: ActOptions<Name>) => Promise<ApiError | null>;
+type Act = <Name extends PageCall>(name: Name, input: Input<Name>, options?: ActOptions<Name>) => Promise<ApiError | null>;
 
 /** The page that the browser shows, and what changes it. */
 export type Page = {
