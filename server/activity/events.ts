@@ -17,7 +17,7 @@ type Page = Output<'websiteEvents'>;
 /** How long a call may take besides its wait. */
 const MAX_READ_SECONDS = 5;
 
-type Parts = { config: Pick<Config, 'mode'>; database: Pick<Database, 'core'> };
+type Parts = { config: Pick<Config, 'mode'>; database: Database };
 
 /** What happened in the sign-ins at an account's websites and applications, as rows of the activity log. */
 export class WebsiteEvents {

@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 /** The times of neighboring rows may differ by some seconds from the order of their numbers. */
 const MARGIN_MS = 60_000;
 
-type Parts = { config: Pick<Config, 'mode'>; database: Pick<Database, 'core'> };
+type Parts = { config: Pick<Config, 'mode'>; database: Database };
 type Search = { website: LoggedWebsite; filter: LogFilter; floor: number };
 
 /** The log of one website: the same events as WebsiteEvents, read backwards and filtered. */

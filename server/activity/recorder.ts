@@ -23,7 +23,7 @@ export class EventRecorder {
   #entries = 0;
   #window: NodeJS.Timeout | null = null;
 
-  constructor({ core }: Pick<Database, 'core'>) {
+  constructor({ core }: Database) {
     const store = new EventStore(core);
     this.#insert = batched('events-insert', async (events: NewEvent[]) => {
       await store.insert(events);

@@ -33,10 +33,10 @@ type Settings = Pick<User, 'name' | 'organisation' | 'brandName' | 'brandLogoUrl
 
 /** The settings of an account, its audit trail and its places on waitlists. */
 export class Accounts {
-  readonly #database: Pick<Database, 'core' | 'orm'>;
-  readonly #logos: Pick<Logos, 'check'>;
+  readonly #database: Database;
+  readonly #logos: Logos;
 
-  constructor({ database, logos }: { database: Pick<Database, 'core' | 'orm'>; logos: Pick<Logos, 'check'> }) {
+  constructor({ database, logos }: { database: Database; logos: Logos }) {
     this.#database = database;
     this.#logos = logos;
   }
@@ -174,9 +174,9 @@ const END_ON_DEVICE = endProviderSessions(`k.email = $1 and ${DEVICE_ID} = $2`);
 
 /** The devices on which an account is signed in or remembered. What is ended here has ended on all instances. */
 export class Devices {
-  readonly #database: Pick<Database, 'orm'>;
+  readonly #database: Database;
 
-  constructor(database: Pick<Database, 'orm'>) {
+  constructor(database: Database) {
     this.#database = database;
   }
 

@@ -25,9 +25,9 @@ export function isApplicationId(clientId: string): boolean {
 
 /** The OAuth and OpenID Connect clients of developers. Another account's application is not found. */
 export class Applications {
-  readonly #database: Pick<Database, 'core' | 'orm'>;
+  readonly #database: Database;
 
-  constructor(database: Pick<Database, 'core' | 'orm'>) {
+  constructor(database: Database) {
     this.#database = database;
   }
 

@@ -45,7 +45,7 @@ export class ApiKeyBearers {
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ core }: Pick<Database, 'core'>) {
+  constructor({ core }: Database) {
     this.#core = core;
   }
 

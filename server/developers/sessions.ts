@@ -120,8 +120,8 @@ export class SessionStore {
 }
 
 type IdentityParts = {
-  sessions: Pick<Sessions, 'accountOf'>;
-  apiKeys: Pick<ApiKeyBearers, 'identityOf'>;
+  sessions: Sessions;
+  apiKeys: ApiKeyBearers;
   accessTokens: { identityOf(authorization: string, resource: string): Promise<Identity | undefined> };
   /** The audience of the access tokens that are accepted. */
   resource: string;

@@ -309,7 +309,7 @@ type Sample = { recipient: string; language: LanguageCode; data: Record<string, 
  * @param theme of the document; null: that of the reader
  */
 export async function previewMail(
-  { publicUrl, mailer }: { publicUrl: string; mailer: Pick<Mailer, 'write'> },
+  { publicUrl, mailer }: { publicUrl: string; mailer: Mailer },
   sample: Sample,
   theme: 'light' | 'dark' | null,
 ): Promise<string> {

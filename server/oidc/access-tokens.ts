@@ -19,7 +19,7 @@ const GRANT_CLAIM = 'grant';
 
 type Parts = {
   core: pg.Pool;
-  keys: Pick<ProviderKeys, 'signingKeys'>;
+  keys: ProviderKeys;
   /** PUBLIC_URL. */
   issuer: string;
 };

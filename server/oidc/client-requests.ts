@@ -44,7 +44,7 @@ const MAX_IN_INTERVAL = 20;
 /** Grants by which a person is signed in; a refresh token continues a sign-in. */
 const SIGN_IN_GRANTS = new Set(['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code']);
 
-type Parts = { core: Database['core']; log: Pick<Log, 'warn'>; events: Pick<EventRecorder, 'record'> };
+type Parts = { core: Database['core']; log: Log; events: EventRecorder };
 
 /**
  * Records the requests of clients that were rejected, for the owners of applications and websites, within bounds that no sender can exceed;

@@ -253,7 +253,7 @@ async function nameOf(core: Database['core'], email: string): Promise<string | n
 export class Connections {
   readonly #core: Database['core'];
 
-  constructor({ core }: Pick<Database, 'core'>) {
+  constructor({ core }: Database) {
     this.#core = core;
   }
 

@@ -166,10 +166,10 @@ function respondToPage(request: IncomingMessage, response: ServerResponse, { ori
 }
 
 type ProviderParts = Omit<ConfigurationParts, 'salt'> & {
-  log: Pick<Log, 'warn' | 'info'>;
-  events: Pick<EventRecorder, 'record'>;
+  log: Log;
+  events: EventRecorder;
   limits: Parameters<typeof limitRequests>[1];
-  keys: Pick<ProviderKeys, 'signingKeys' | 'salt'>;
+  keys: ProviderKeys;
 };
 
 type Library = typeof import('oidc-provider');

@@ -26,9 +26,9 @@ const BUSY = ['55P03', '40P01', '57014'];
 type Parts = {
   config: Config;
   secretKeys: SecretKeys;
-  database: Pick<Database, 'orm' | 'onOwnConnection'>;
-  limits: Pick<Limits, 'hit' | 'giveBack'>;
-  outbox: Pick<Outbox, 'pending' | 'retry'>;
+  database: Database;
+  limits: Limits;
+  outbox: Outbox;
 };
 
 /** The admin pages: their sessions, and the lists that they show. */

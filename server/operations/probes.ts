@@ -10,7 +10,7 @@ export type Probe = Measured & { at: number; checkedAt: Date };
 type Parts = {
   log: Log;
   core: pg.Pool;
-  store: Pick<StatusStore, 'save'>;
+  store: StatusStore;
   /** Returns whether emails can be sent. */
   isDelivering(): Promise<boolean>;
   /** Returns where the service listens; null while it stops, when failures do not count. */

@@ -44,11 +44,11 @@ export function statusEndpoints(status: Status, settings: AboutSettings): Endpoi
 
 /** The state of the service, from the latest probe and the history of all instances. */
 export class Status {
-  readonly #probes: Pick<Probes, 'recent'>;
-  readonly #store: Pick<StatusStore, 'history'>;
+  readonly #probes: Probes;
+  readonly #store: StatusStore;
   #cached: { until: number; output: Promise<StatusOutput> } | null = null;
 
-  constructor(probes: Pick<Probes, 'recent'>, store: Pick<StatusStore, 'history'>) {
+  constructor(probes: Probes, store: StatusStore) {
     this.#probes = probes;
     this.#store = store;
   }

@@ -21,7 +21,7 @@ type Parts = {
   secure: boolean;
   origins: ReadonlySet<string>;
   accountOf(request: IncomingMessage, response: ServerResponse): Promise<Account | null>;
-  mailer: Pick<Mailer, 'write'>;
+  mailer: Mailer;
 };
 
 /** Returns the headers of an email that a page of this origin frames. */
@@ -44,7 +44,7 @@ const SAMPLE_HOST = 'shop.example';
 const AccountQuery = Branding.extend({ language: LanguageChoice });
 type AccountInput = z.output<typeof AccountQuery> & { device?: string };
 
-type AccountParts = Parts & { accounts: Pick<Accounts, 'newestBrandedDomain'> };
+type AccountParts = Parts & { accounts: Accounts };
 
 /** GET /dashboard/settings/preview: the preview of sign-in emails in the settings, for a person who is signed in. */
 export function previewRouter(parts: AccountParts): Router {
@@ -81,7 +81,7 @@ const firstStep = (query: string): SignInSteps => ({
 const WebsiteQuery = BrandingFields.extend({ language: LanguageChoice, theme: z.enum(['light', 'dark']).default('light') });
 
 type WebsiteParts = Parts & {
-  brandings: Pick<WebsiteBrandings, 'forPreview'>;
+  brandings: WebsiteBrandings;
   /** Sends a sign-in page without scripts, which pages of this origin may frame. */
   sendPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
 };

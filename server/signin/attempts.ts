@@ -186,7 +186,7 @@ export class OwnAttempts {
    * @param destinations.portalHome the forward_url of the portal
    * @param limitFactor multiplies the limit of wrong codes for a mailbox
    */
-  constructor(core: Database['core'], { portalHome }: Pick<Destinations, 'portalHome'>, limitFactor: number) {
+  constructor(core: Database['core'], { portalHome }: Destinations, limitFactor: number) {
     this.#core = core;
     this.#portalHome = portalHome;
     this.#guesses = GUESSES.points * limitFactor;

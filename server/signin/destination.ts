@@ -41,7 +41,7 @@ type Parts = {
   publicUrl: string;
   isLocal: boolean;
   core: Database['core'];
-  events: Pick<EventRecorder, 'record'>;
+  events: EventRecorder;
   interactions: WaitingInteractions;
 };
 

@@ -121,7 +121,7 @@ type Parts = {
   publicUrl: string;
   origins: ReadonlySet<string>;
   machine: SignInMachine;
-  pages: Pick<SignInPages, 'at'>;
+  pages: SignInPages;
   /** Voids the key of a remembered account. @param device the cookie of the browser */
   forgetKey(email: string, device: string | undefined): Promise<void>;
   sourceOf(request: IncomingMessage, response: ServerResponse): RequestSource;

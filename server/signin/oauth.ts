@@ -91,9 +91,9 @@ type Parts = {
   core: Database['core'];
   publicUrl: string;
   requests: SignInRequests;
-  sessions: Pick<PortalSessions, 'open'>;
+  sessions: PortalSessions;
   secrets: AttemptSecrets;
-  applications: Pick<Applications, 'redirectUrisOf'>;
+  applications: Applications;
   /** The destination of the portal's page. */
   portal: Destination;
 };

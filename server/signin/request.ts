@@ -22,8 +22,8 @@ import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 type Parts = {
   destinations: Destinations;
   store: RequestStore;
-  outbox: Pick<Outbox, 'handOver'>;
-  events: Pick<EventRecorder, 'record'>;
+  outbox: Outbox;
+  events: EventRecorder;
 };
 
 type Invitation = { email: string; domain: string; role: WebsiteRole; inviter: string; clientAddress: string };

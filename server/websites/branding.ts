@@ -13,7 +13,7 @@ import { findManaged, type Managed } from './managers.ts';
 
 type Branding = Output<'websiteBranding'>;
 
-type Parts = { database: Pick<Database, 'orm'>; logos: Pick<Logos, 'check'> };
+type Parts = { database: Database; logos: Logos };
 
 /** The branding of the sign-in page and the emails of each website. */
 export class WebsiteBrandings {
@@ -98,14 +98,14 @@ export function brandingEndpoints(brandings: WebsiteBrandings): Endpoint[] {
   ];
 }
 
-type LogoParts = { config: Pick<Config, 'mode' | 'dnsServers'>; limits: Pick<Limits, 'hit'> };
+type LogoParts = { config: Pick<Config, 'mode' | 'dnsServers'>; limits: Limits };
 
 /** The first bytes of the images that mail programs show. */
 const SIGNATURES = ['89504e470d0a1a0a', 'ffd8ff', '474946383761', '474946383961'].map((hex) => Buffer.from(hex, 'hex'));
 
 /** Checks that the logo of an email can be loaded by those who read it. */
 export class Logos {
-  readonly #limits: Pick<Limits, 'hit'>;
+  readonly #limits: Limits;
   readonly #fetch: ReturnType<typeof createGuardedFetch>;
 
   constructor({ config: { mode, dnsServers }, limits }: LogoParts) {

@@ -14,7 +14,7 @@ import { findManaged, findOwned, presentWebsite } from './managers.ts';
 
 type Parts = {
   database: Database;
-  limits: Pick<Limits, 'hit'>;
+  limits: Limits;
   /** Emails an invitation, together with `add`. */
   inviteMember: (
     invitation: { email: string; domain: string; role: WebsiteRole; inviter: string; clientAddress: string },

@@ -58,7 +58,7 @@ type Parts = {
   core: Database['core'];
   secretKeys: SecretKeys;
   verifier: Pick<TokenVerifier, 'verify'>;
-  log: Pick<Log, 'warn'>;
+  log: Log;
 };
 
 /**

@@ -23,13 +23,13 @@ import { DiscoveryFailed, type DiscoveryFailure, type IssuerDiscovery } from './
 const VERIFICATION_MS = 1_500;
 
 type Parts = {
-  destinations: Pick<Destinations, 'of'>;
+  destinations: Destinations;
   /** Null: the protocol is switched off. */
-  discovery: Pick<IssuerDiscovery, 'issuerOf' | 'hasIssuer'> | null;
+  discovery: IssuerDiscovery | null;
   publicUrl: string;
   secretKeys: SecretKeys;
-  store: Pick<VerifiedSignInStore, 'signIn'>;
-  limits: Pick<Limits, 'hit' | 'refuseBlocked'>;
+  store: VerifiedSignInStore;
+  limits: Limits;
 };
 
 /** Why a token signed no one in: values of a label of the metrics. */

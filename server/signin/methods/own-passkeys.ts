@@ -13,8 +13,8 @@ import { type Passkeys, rpIdOf } from './passkeys.ts';
 
 type Parts = {
   config: Pick<Config, 'publicUrl' | 'passkeys'>;
-  database: Pick<Database, 'orm'>;
-  passkeys: Pick<Passkeys, 'options'>;
+  database: Database;
+  passkeys: Passkeys;
 };
 
 /** The passkeys of an account, as their owner lists, adds, renames and removes them. */

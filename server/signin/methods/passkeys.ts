@@ -24,16 +24,16 @@ const CREATE_TIMEOUT_MS = 120_000;
 const ALGORITHMS = [-8, -7, -257];
 
 type Parts = {
-  destinations: Pick<Destinations, 'of'>;
+  destinations: Destinations;
   publicUrl: string;
   /** PASSKEY_RP_ID; null: the host of `publicUrl`. */
   rpId: string | null;
   secretKeys: SecretKeys;
   store: PasskeyStore;
-  limits: Pick<Limits, 'hit' | 'refuseBlocked'>;
-  secrets: Pick<AttemptSecrets, 'link'>;
-  outbox: Pick<Outbox, 'handOver'>;
-  log: Pick<Log, 'warn'>;
+  limits: Limits;
+  secrets: AttemptSecrets;
+  outbox: Outbox;
+  log: Log;
 };
 
 /**
