@@ -5,12 +5,12 @@ import { MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { OwnAttempt } from '../../contract/pages.ts';
 import type { AttemptStatus, Conditions, Destination } from '../../contract/signin.ts';
 import { createAuthKey } from '../developers/browser.ts';
-import { GUESSES, isGuessed } from '../developers/guesses.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { Database } from '../platform/db/database.ts';
 import type { SecretKeys } from '../platform/secrets.ts';
 import { endedBySibling, isKnown, LIFE } from './attempt-conditions.ts';
 import { conditionsOf, type Destinations, type ParsedDestination } from './destination.ts';
+import { GUESSES, isGuessed } from './guesses.ts';
 
 /**
  * What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect.

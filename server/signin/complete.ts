@@ -1,9 +1,9 @@
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import { type Browser, createAuthKey, deviceLabelOf } from '../developers/browser.ts';
-import { endGuesses } from '../developers/guesses.ts';
 import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { digest, randomSecret } from '../platform/secrets.ts';
+import { endGuesses } from './guesses.ts';
 
 /*
  * What a sign-in leaves, whatever its method. A method proves an address in a CTE, with a row for each person who has proven one. The CTEs of

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { MAIL_BLOCK_FACTOR, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import type { Destination } from '../../contract/signin.ts';
-import { GUESSES } from '../developers/guesses.ts';
 import { batched } from '../platform/db/batch.ts';
 import type { Query } from '../platform/db/database.ts';
 import { LOCK_BY_NAME } from '../platform/db/locks.ts';
 import { Semaphore } from '../platform/db/semaphore.ts';
 import type { AttemptKind } from './attempts.ts';
+import { GUESSES } from './guesses.ts';
 import { REQUEST_EMAILS } from './sql-functions.ts';
 
 /** A request for an email: one row of `sign_in_attempts`, with its pending email. */

@@ -1,8 +1,8 @@
 import { RATE_LIMITS } from '../../contract/limits.ts';
-import { isGuessed } from '../developers/guesses.ts';
 import { addActivity, websiteOfClient } from '../platform/db/activity-rows.ts';
 import { type SqlFunction, sqlFunction } from '../platform/db/functions.ts';
 import { lifeOf } from './attempt-conditions.ts';
+import { isGuessed } from './guesses.ts';
 
 const { mails_from_network: NETWORK, mails_from_block: BLOCK, mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
 

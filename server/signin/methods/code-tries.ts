@@ -1,8 +1,8 @@
 import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../../contract/limits.ts';
-import { GUESSES, guessesKey, isGuessed } from '../../developers/guesses.ts';
 import type { Database } from '../../platform/db/database.ts';
 import { clientActive, hasIdOf, isKnown } from '../attempt-conditions.ts';
 import type { AttemptKind } from '../attempts.ts';
+import { GUESSES, guessesKey, isGuessed } from '../guesses.ts';
 
 /**
  * An open attempt with tries left, or one that was opened a moment ago (`opened`): a double click sends a code twice. `known`: the device
