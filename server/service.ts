@@ -66,6 +66,7 @@ export function createService(parts: Parts): Service {
   const developers = createDevelopers(platform);
   const { sessions, bearers } = developers;
   const calling = { describeError, countCall: (authorization: string, status: number) => bearers.answered(authorization, status) };
+  // Functions read what is created below at the first request.
   const makeCall = createMakeCall(() => endpoints, calling);
   const mail = createMail(platform, () => signIn.outboxEvents);
   const { outbox, mailer } = mail;
@@ -94,7 +95,7 @@ export function createService(parts: Parts): Service {
     identityOf: (request) => identityOfAssistant(request, NO_COOKIES),
     openApi,
   });
-  const pages = createPages(platform, { ...websites, ...developers, web, openApi, accountOf, signIn, mailer });
+  const pages = createPages(platform, { web, openApi, accountOf, signIn, mailer, accounts: developers.accounts, brandings: websites.brandings });
 
   const features: Feature[] = [
     { routers: [...parts.routers, assistants] },

@@ -27,7 +27,7 @@ export type OpeningResult =
 /** An address that was just proven. `device`: the device cookie of the browser. */
 export type ProvenAddress = { email: string; device: string };
 
-/** Offers a passkey after a sign-in by email (server/passkeys). */
+/** Offers a passkey after a sign-in by email (methods/passkeys.ts). */
 export type PasskeyOffers = {
   offer(cookies: Cookies, proven: ProvenAddress): Promise<PasskeyCreationOptions | null>;
   /** Returns what the page needs on which the visitor has to add one. */

@@ -19,7 +19,7 @@ const parts = [
     name: 'audits',
     run: script('test:audits'),
     folder: 'test/nightly/audits',
-    changes: /^(?:web|server\/(?:languages|pages|sign-in-pages)|test\/nightly\/audits)\//,
+    changes: /^(?:web|server\/(?:languages|pages)|test\/nightly\/audits)\//,
   },
   {
     name: 'templates',
