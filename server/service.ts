@@ -16,7 +16,7 @@ import { createOpenId } from './oidc/oidc.ts';
 import { createOperations } from './operations/feature.ts';
 import { VERSION } from './operations/status.ts';
 import { createPages } from './pages/feature.ts';
-import { openApiOf } from './pages/routes.ts';
+import { openApiOf, wellKnownRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import { isDevelopment } from './platform/config.ts';
 import type { Query } from './platform/db/database.ts';
@@ -95,19 +95,30 @@ export function createService(parts: Parts): Service {
     identityOf: (request) => identityOfAssistant(request, NO_COOKIES),
     openApi,
   });
-  const pages = createPages(platform, { web, openApi, accountOf, signIn, mailer, accounts: developers.accounts, brandings: websites.brandings });
-
-  const features: Feature[] = [
-    { routers: [...parts.routers, assistants] },
+  const pages = createPages(platform, {
+    web,
+    openApi,
+    accountOf,
     signIn,
+    mailer,
+    accounts: developers.accounts,
+    brandings: websites.brandings,
+  });
+
+  const metadata = wellKnownRouter({ publicUrl, passkeyOrigins: config.passkeys.origins, headers });
+  const documentation = docsRouter({ publicUrl, headers: web.headers });
+  const features: Feature[] = [
+    { routers: [...parts.routers, assistants, metadata] },
+    signIn,
+    // Express responds to OPTIONS at the first router with the path: the documentation has a GET for every one outside /api.
+    { routers: [documentation], endpoints: docsSearchEndpoints(publicUrl) },
     developers,
     mail,
     operations,
     activity,
     openId,
     websites,
-    { endpoints: [...languageEndpoints(), ...docsSearchEndpoints(publicUrl)] },
-    { routers: [...(isLocal ? [demoRouter(config, secretKeys, headers)] : []), docsRouter({ publicUrl, headers: web.headers })] },
+    { endpoints: languageEndpoints(), routers: isLocal ? [demoRouter(config, secretKeys, headers)] : [] },
     pages,
   ];
   const endpoints = servedBy(features, platform);

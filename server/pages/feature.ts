@@ -8,7 +8,7 @@ import type { SignInDoors } from '../signin/doors.ts';
 import type { SignInPages } from '../signin/pages.ts';
 import type { WebsiteBrandings } from '../websites/branding.ts';
 import { brandingPreviewRouter, previewRouter } from './preview-routes.ts';
-import { pagesRouter, wellKnownRouter } from './routes.ts';
+import { pagesRouter } from './routes.ts';
 import type { WebApp } from './web-app.ts';
 
 type Needs = {
@@ -24,18 +24,16 @@ type Needs = {
 
 /** The pages and files for browsers, with the previews of emails and sign-in pages. Its routers handle every GET outside /api. */
 export function createPages(platform: Platform, needs: Needs) {
-  const { config, publicUrl, secure, headers } = platform;
   const { web, signIn } = needs;
   return {
     routers: [
       previewRouter({ ...platform, ...needs }),
       brandingPreviewRouter({ ...platform, ...needs, sendPreview: web.sendSignInPreview }),
-      wellKnownRouter({ publicUrl, passkeyOrigins: config.passkeys.origins, headers }),
       pagesRouter({
         ...platform,
         ...needs,
         sendSignIn: async (request, response) => {
-          web.sendSignIn(response, await signIn.pages.read(request, cookiesOf(request, response, secure)));
+          web.sendSignIn(response, await signIn.pages.read(request, cookiesOf(request, response, platform.secure)));
         },
         hasForm: (path) => signIn.doors.formAt('POST', path) !== undefined,
       }),
