@@ -86,9 +86,14 @@ export function text(language: string, key: string, values: Record<string, strin
   return template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `{${name}}`);
 }
 
-/** Waits for a heading with this text. */
-export function heading(page: Page, name: string): Promise<void> {
-  return page.getByRole('heading', { name, exact: true }).first().waitFor();
+/** Waits for a heading with this text. @throws Error with what the page shows instead */
+export async function heading(page: Page, name: string): Promise<void> {
+  try {
+    await page.getByRole('heading', { name, exact: true }).first().waitFor();
+  } catch (cause) {
+    const shown = await page.innerText('body', { timeout: 1_000 }).catch(String);
+    throw new Error(`No heading "${name}" at ${page.url()}, which shows:\n${shown}`, { cause });
+  }
 }
 
 /** Scrolls to a preview until it is loaded, which begins when it is in view. @param label of the control above it */
