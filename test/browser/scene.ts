@@ -91,7 +91,7 @@ export async function heading(page: Page, name: string): Promise<void> {
   try {
     await page.getByRole('heading', { name, exact: true }).first().waitFor();
   } catch (cause) {
-    const shown = await page.innerText('body', { timeout: 1_000 }).catch(String);
+    const shown = await page.locator('body').ariaSnapshot({ timeout: 1_000 }).catch(String);
     throw new Error(`No heading "${name}" at ${page.url()}, which shows:\n${shown}`, { cause });
   }
 }

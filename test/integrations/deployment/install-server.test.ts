@@ -5,7 +5,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openProgram } from '../../cli/terminal.ts';
@@ -35,15 +35,19 @@ async function packSmall(
 ): Promise<string> {
   const directory = join(parent, name);
   const modules = join(directory, 'dist/server');
-  await mkdir(join(modules, 'db'), { recursive: true });
+  const sources = {
+    'main.js': '',
+    'platform/config.js': 'export const readStorageConfig = () => ({});',
+    'platform/db/migrate.js': 'export const migrateOn = () => [];',
+    'signin/sql-functions.js': 'export const sqlFunctions = [];',
+    'operations/embedded/attach.js':
+      'export const attachDatabase = () => ({ place: "here", stop() {} }); export const connectAlone = () => ({ close() {} });',
+  };
+  for (const [path, source] of Object.entries(sources)) {
+    await mkdir(dirname(join(modules, path)), { recursive: true });
+    await writeFile(join(modules, path), source);
+  }
   await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'emailauth-server', version, type: 'module', ...manifest }));
-  await writeFile(join(modules, 'main.js'), '');
-  await writeFile(join(modules, 'config.js'), 'export const readStorageConfig = () => ({});');
-  await writeFile(join(modules, 'db/migrate.js'), 'export const migrateOn = () => [];');
-  await mkdir(join(modules, 'signin'));
-  await writeFile(join(modules, 'signin/sql-functions.js'), 'export const sqlFunctions = [];');
-  const attach = 'export const attachDatabase = () => ({ place: "here", stop() {} }); export const connectAlone = () => ({ close() {} });';
-  await writeFile(join(modules, 'db/attach.js'), attach);
   const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', directory], { cwd: directory });
   return join(directory, JSON.parse(stdout)[0].filename);
 }
