@@ -186,6 +186,8 @@ describe('devices', () => {
 
     await button(page, 'Sign out everywhere').click();
     const dialog = page.getByRole('dialog', { name: 'Sign out everywhere' });
+    // What it loads moves its buttons.
+    await dialog.getByText('Every browser and program is signed out').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
     const keys = await holdRequests(page, '**/api/api-keys');
