@@ -145,8 +145,8 @@ async function stepsFor(
   const { client, host } = context;
   const [served, about] = await Promise.all([isServed(client, domain, signal), client.about({}, { signal })]);
   const inbox = inboxAt(host, about);
-  const isLocal = domain === LOCALHOST;
-  const notServed = isLocal
+  const isLocalhost = domain === LOCALHOST;
+  const notServed = isLocalhost
     ? `${host} does not serve localhost. Run your own service during development (\`emailauth start\`), or give the registered domain of the app.`
     : `${domain} is not registered at ${host}: call register_domain first.`;
   return [
@@ -157,7 +157,7 @@ async function stepsFor(
     ...nextSteps,
     ...(framework.loadEnv ? [framework.loadEnv] : []),
     `Add a link to ${loginPath} where visitors expect it.`,
-    ...(isLocal ? localSteps(site, { callbackPath, loginPath }, context) : deploymentSteps(domain, site, callbackPath, context)),
+    ...(isLocalhost ? localSteps(site, { callbackPath, loginPath }, context) : deploymentSteps(domain, site, callbackPath, context)),
     `Let the person sign in once: open ${site}${loginPath} and enter an address. ${inbox ? `The email is at ${inbox}, with a link and a code.` : 'The email has a link and a code.'} It works when the protected page opens, and when the same callback opened again is refused.`,
   ];
 }
