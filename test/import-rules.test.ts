@@ -88,6 +88,7 @@ const valid: Tree = {
   'templates/catalog.ts': 'export {};',
   'templates/render.ts': "import './catalog.ts'; import '../contract/calls.ts';",
   'mcp/server.ts': "import '../diagnostics/check.ts'; import '../docs/read.ts'; import '../templates/render.ts';",
+  'server/signin/feature.ts': "import './routes.ts';",
   'server/signin/routes.ts': "import './signin.ts'; import '../platform/http/endpoint.ts'; import '../../contract/calls.ts';",
   'server/signin/signin.ts': "import './store.ts'; import '../mail/mailer.ts'; import '../websites/websites.ts';",
   'server/signin/store.ts': "import pg from 'pg'; import '../platform/db/database.ts'; new pg.Pool();",
