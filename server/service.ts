@@ -24,8 +24,11 @@ import { cookiesOf } from './platform/http/cookies.ts';
 import { createDirectClient, createListener, createMakeCall, type Endpoint, NO_COOKIES } from './platform/http/endpoint.ts';
 import { challengeOf, type Resource, resourceUri } from './platform/http/errors.ts';
 import { createPlatform, type Feature, type Platform } from './platform/platform.ts';
+import type { WaitingInteractions } from './signin/destination.ts';
 import { createSignIn } from './signin/feature.ts';
 import { isPageCall } from './signin/machine.ts';
+import type { InteractionPages } from './signin/pages.ts';
+import { Logos } from './websites/branding.ts';
 import { createWebsites } from './websites/feature.ts';
 
 /** Delay after the start of loading what the first requests rarely need: the ORM, and the package that renders emails. */
@@ -63,22 +66,23 @@ export function createService(parts: Parts): Service {
   const sendPage = web.sendSignIn;
   const events = new EventRecorder(database);
 
-  const developers = createDevelopers(platform);
+  const logos = new Logos(platform);
+  const developers = createDevelopers(platform, logos);
   const { sessions, bearers } = developers;
   const calling = { describeError, countCall: (authorization: string, status: number) => bearers.answered(authorization, status) };
-  // Functions read what is created below at the first request.
+  // The functions that name something below are called at the first request, when it exists.
   const makeCall = createMakeCall(() => endpoints, calling);
   const mail = createMail(platform, () => signIn.outboxEvents);
   const { outbox, mailer } = mail;
   const operations = createOperations(platform, { outbox, ownAddress: parts.ownAddress });
   const activity = createActivity(platform, operations.status);
-  const interactions: Parameters<typeof createSignIn>[1]['interactions'] = {
+  const interactions: WaitingInteractions & InteractionPages = {
     waiting: (uid) => openId.interactions.waiting(uid),
     page: (request, cookies, uid, posted) => openId.interactions.page(request, cookies, uid, posted),
   };
   const signIn = createSignIn(platform, { developers, events, mail, interactions, makeCall, sendPage });
   const openId = createOpenId(platform, { events, sendPage, steps: signIn.steps });
-  const websites = createWebsites(platform, { outbox, invitations: signIn.requests, stats: activity.stats });
+  const websites = createWebsites(platform, { outbox, invitations: signIn.requests, logos, stats: activity.stats });
 
   const identityAt = (resource: Resource) =>
     createIdentity({ sessions, apiKeys: bearers, accessTokens: openId.accessTokens, resource: resourceUri(publicUrl, resource) });
@@ -110,7 +114,7 @@ export function createService(parts: Parts): Service {
   const features: Feature[] = [
     { routers: [...parts.routers, assistants, metadata] },
     signIn,
-    // Express responds to OPTIONS at the first router with the path: the documentation has a GET for every one outside /api.
+    // It has a route for every path outside /api, and Express then responds to OPTIONS: /.well-known, which does so itself, is before it.
     { routers: [documentation], endpoints: docsSearchEndpoints(publicUrl) },
     developers,
     mail,

@@ -184,7 +184,7 @@ export class Devices {
   async list({ id, email }: Account, session: string): Promise<Output<'listDevices'>> {
     const { Op, time, RememberedKey, Session } = await this.#database.orm();
     const after = (sql: string) => ({ [Op.gt]: time(sql) });
-    // signin/quick-login.ts and sessions.ts accept sessions and keys for the same times.
+    // signin/methods/quick-login.ts and sessions.ts accept sessions and keys for the same times.
     const [sessions, keys] = await Promise.all([
       Session.findAll({
         where: { userId: id, clientId: null, expiresAt: after('now()'), seenAt: after("now() - interval '7 days'") },

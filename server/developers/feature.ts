@@ -1,5 +1,5 @@
 import type { Platform } from '../platform/platform.ts';
-import { Logos } from '../websites/branding.ts';
+import type { Logos } from '../websites/branding.ts';
 import { Accounts, accountEndpoints, Devices, deviceEndpoints } from './accounts.ts';
 import { ApiKeys, apiKeyEndpoints } from './api-keys.ts';
 import { Applications, applicationEndpoints } from './applications.ts';
@@ -7,9 +7,9 @@ import { ApiKeyBearers } from './bearers.ts';
 import { SessionStore, Sessions } from './sessions.ts';
 
 /** The accounts of developers, with their sessions, devices, API keys and applications. */
-export function createDevelopers(platform: Platform) {
+export function createDevelopers(platform: Platform, logos: Logos) {
   const { core, database } = platform;
-  const accounts = new Accounts({ database, logos: new Logos(platform) });
+  const accounts = new Accounts({ database, logos });
   const applications = new Applications(database);
   const bearers = new ApiKeyBearers(database);
   return {

@@ -1,32 +1,31 @@
 import type { Outbox } from '../mail/outbox.ts';
 import type { Query } from '../platform/db/database.ts';
 import type { Platform } from '../platform/platform.ts';
-import { brandingEndpoints, Logos, WebsiteBrandings } from './branding.ts';
+import { brandingEndpoints, type Logos, WebsiteBrandings } from './branding.ts';
 import { Claims, claimEndpoints } from './claims.ts';
-import { Members, memberEndpoints } from './members.ts';
-import { WebsiteSearch, websiteSearchEndpoints } from './search.ts';
+import { type InviteMember, Members, memberEndpoints } from './members.ts';
+import { type StatsReader, WebsiteSearch, websiteSearchEndpoints } from './search.ts';
 import { openStorage } from './storage.ts';
 import { uploadEndpoints, uploadsRouter } from './upload-routes.ts';
 import { createUploadUrls, Uploads } from './uploads.ts';
 import { Visitors, visitorEndpoints } from './visitors.ts';
-import { Websites, websiteEndpoints } from './websites.ts';
-
-type PartsOf<Class extends new (parts: never) => unknown> = ConstructorParameters<Class>[0];
+import { type InviteOwner, Websites, websiteEndpoints } from './websites.ts';
 
 type Needs = {
   outbox: Outbox;
   /** Emails invitations. */
-  invitations: Pick<PartsOf<typeof Websites>, 'inviteOwner'> & Pick<PartsOf<typeof Members>, 'inviteMember'>;
-  stats: PartsOf<typeof WebsiteSearch>['stats'];
+  invitations: { inviteOwner: InviteOwner; inviteMember: InviteMember };
+  logos: Logos;
+  stats: StatsReader;
 };
 
 /** Websites with their members, domains, branding, icons and visitors. */
-export function createWebsites(platform: Platform, { outbox, invitations, stats }: Needs) {
+export function createWebsites(platform: Platform, { outbox, invitations, logos, stats }: Needs) {
   const { config, database, secretKeys, publicUrl } = platform;
   const uploads = new Uploads({ ...platform, urls: createUploadUrls(secretKeys, publicUrl), storage: openStorage(config) });
   const websites = new Websites({ ...platform, uploads, inviteOwner: (owner, register) => invitations.inviteOwner(owner, register) });
   const members = new Members({ ...platform, inviteMember: (invitation, add) => invitations.inviteMember(invitation, add) });
-  const brandings = new WebsiteBrandings({ database, logos: new Logos(platform) });
+  const brandings = new WebsiteBrandings({ database, logos });
   return {
     brandings,
     endpoints: [

@@ -15,12 +15,14 @@ import { findManaged, findOwned, presentWebsite } from './managers.ts';
 type Parts = {
   database: Database;
   limits: Limits;
-  /** Emails an invitation, together with `add`. */
-  inviteMember: (
-    invitation: { email: string; domain: string; role: WebsiteRole; inviter: string; clientAddress: string },
-    add: (query: Query) => Promise<unknown>,
-  ) => Promise<void>;
+  inviteMember: InviteMember;
 };
+
+/** Emails an invitation, together with `add`. */
+export type InviteMember = (
+  invitation: { email: string; domain: string; role: WebsiteRole; inviter: string; clientAddress: string },
+  add: (query: Query) => Promise<unknown>,
+) => Promise<void>;
 
 const DAY_MS = 86_400_000;
 const EXPIRES_AFTER_MS = INVITATION_DAYS * DAY_MS;

@@ -8,10 +8,10 @@ import { displayDomainOf } from './domains.ts';
 import { managedBy, presentWebsites } from './managers.ts';
 import type { WebsiteRecord } from './store.ts';
 
-type Parts = {
-  database: Database;
-  stats: { ofWebsites(account: Account, ids?: string[]): Promise<WebsiteStats[]> };
-};
+/** Reads the statistics of the websites that an account manages (server/activity/stats.ts). */
+export type StatsReader = { ofWebsites(account: Account, ids?: string[]): Promise<WebsiteStats[]> };
+
+type Parts = { database: Database; stats: StatsReader };
 
 type Name = { id: string; domain: string; displayDomain: string };
 type WebsiteStats = Output<'websiteStats'>[number];

@@ -24,12 +24,14 @@ type Parts = {
   database: Database;
   limits: Pick<Limits, 'hit'>;
   uploads: Pick<Uploads, 'ownIcon'>;
-  /** Emails a sign-in link to the linked address of a new website. */
-  inviteOwner: (
-    owner: { email: string; domain: string; clientAddress: string; userAgent: string },
-    register: (query: Query) => Promise<unknown>,
-  ) => Promise<void>;
+  inviteOwner: InviteOwner;
 };
+
+/** Emails a sign-in link to the linked address of a new website, together with `register`. */
+export type InviteOwner = (
+  owner: { email: string; domain: string; clientAddress: string; userAgent: string },
+  register: (query: Query) => Promise<unknown>,
+) => Promise<void>;
 
 /** The registered websites: who may register, see, change and delete them. */
 export class Websites {
