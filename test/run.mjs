@@ -3,8 +3,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
+import { join } from 'node:path';
 
 /** Characters of the message of a failed test that the summary repeats. */
 const MAX_MESSAGE = 4_000;
@@ -20,13 +19,14 @@ const code = await runVitest(file);
 const result = await readFile(file, 'utf8').then(JSON.parse, () => null);
 await rm(directory, { recursive: true, force: true });
 
-const failures = failuresOf(result);
-const passed = result?.numPassedTests ?? 0;
+const { passed, failures } = result ?? { passed: 0, failures: [] };
 // A run without failed tests fails as well when it has an unhandled error or no report.
 const failed = code !== 0 || !result ? Math.max(1, failures.length) : failures.length;
 // Repeated here because a reader of a long log starts at its end.
-for (const { name, command, message } of failures) {
-  console.log(`\nFAILED ${name}\n  ${command}\n${message.slice(0, MAX_MESSAGE).replace(/^/gm, '  ')}`);
+for (const { path, fullName, message } of failures) {
+  console.log(
+    `\nFAILED ${fullName ? `${path} > ${fullName}` : path}\n  ${commandOf(path, fullName)}\n${message.slice(0, MAX_MESSAGE).replace(/^/gm, '  ')}`,
+  );
 }
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
@@ -37,26 +37,11 @@ function runVitest(file) {
     'run',
     ...projects.flatMap((project) => ['--project', project]),
     '--reporter=./test/support/progress.ts',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
     ...passedOn,
   ];
   return new Promise((resolve) => {
-    spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] }).on('close', resolve);
-  });
-}
-
-/** Returns the failed tests, and the files that failed before their tests started, each with its message and the command that runs it alone. */
-function failuresOf(result) {
-  return (result?.testResults ?? []).flatMap((file) => {
-    const path = relative(process.cwd(), file.name);
-    const failed = file.assertionResults.filter((test) => test.status === 'failed');
-    if (failed.length === 0) return file.status === 'failed' ? [{ name: path, command: commandOf(path), message: file.message }] : [];
-    return failed.map((test) => ({
-      name: `${path} > ${test.fullName}`,
-      command: commandOf(path, test.fullName),
-      message: messageOf(test.failureMessages),
-    }));
+    const env = { ...process.env, TEST_RESULTS: file };
+    spawn(process.execPath, args, { env, stdio: ['ignore', 'inherit', 'inherit'] }).on('close', resolve);
   });
 }
 
@@ -64,10 +49,4 @@ function failuresOf(result) {
 function commandOf(path, fullName) {
   const pattern = fullName?.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll("'", '.');
   return `npx vitest run ${projects.map((name) => `--project ${name} `).join('')}${path}${pattern ? ` -t '${pattern}'` : ''}`;
-}
-
-/** Joins the messages of a failed test, without the lines of the stack that are in packages. */
-function messageOf(messages) {
-  const lines = stripVTControlCharacters(messages.join('\n')).split('\n');
-  return lines.filter((line) => !/^ +at .*\/node_modules\//.test(line)).join('\n');
 }
