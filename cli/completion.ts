@@ -1,8 +1,8 @@
 import { type CommandSpec, type Context, type GlobalFlags, partsOf } from './command.ts';
 import { commands, FAMILIES, GLOBAL_FLAGS } from './commands.ts';
 
-/** How long a person waits for the service after Tab. */
-const SERVICE_TIMEOUT_MS = 250;
+/** How long a person waits for the service after Tab. A first request to a distant one takes four round trips. */
+const SERVICE_TIMEOUT_MS = 1_000;
 
 /** A value that a shell may insert, and its description. */
 type Candidate = readonly [value: string, description: string];

@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jpeg, png, pngOfBytes } from '../support/images.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
+import { waitUntil } from '../support/waiting.ts';
 import { heading, signIn, useScene } from './scene.ts';
 
 const scene = await useScene();
@@ -71,18 +72,16 @@ describe('an icon', () => {
       offline: false,
       latency: 0,
       downloadThroughput: -1,
-      uploadThroughput: 700_000,
+      uploadThroughput: 100_000,
     });
     await choose('photo.png', 'image/png', pngOfBytes(4_000_000));
     const progress = dialog.getByRole('progressbar', { name: 'Uploading photo.png' });
-    await progress.waitFor();
-    const seen = (await page.evaluate(`(async () => {
-      const seen = new Set();
-      for (let bar; (bar = document.querySelector('progress')); await new Promise((resolve) => setTimeout(resolve, 20))) seen.add(bar.value);
-      return [...seen];
-    })()`)) as number[];
-    expect(seen.filter((percent) => percent > 0 && percent < 100).length).toBeGreaterThan(2);
-    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    const seen = new Set<number>();
+    await waitUntil('the progress has three values between none and all', 60_000, async () => {
+      seen.add(Number(await progress.getAttribute('value')));
+      return [...seen].filter((percent) => percent > 0 && percent < 100).length > 2 || [...seen].join(' ');
+    });
+    expect([...seen]).toEqual([...seen].toSorted((a, b) => a - b));
     await network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
     await said('Icon uploaded');
     await dialog.getByRole('img', { name: 'The icon' }).waitFor();
