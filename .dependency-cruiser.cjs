@@ -65,16 +65,16 @@ module.exports = {
     },
     {
       name: 'web-features-do-not-import-each-other',
-      comment: 'What two features share belongs to web/ui, web/lib or web/paths.ts.',
+      comment: 'What two features share belongs to web/ui, web/lib or web/pages.ts.',
       severity: 'error',
       from: { path: '^web/features/([^/]+)/' },
       to: { path: '^web/features/', pathNot: '^web/features/$1/' },
     },
     {
       name: 'web-imports-one-way',
-      comment: 'routes → features → ui | lib | paths.',
+      comment: 'routes → features → ui | lib | pages.',
       severity: 'error',
-      from: { path: '^web/(?:ui|lib|paths)[./]', pathNot: tests },
+      from: { path: '^web/(?:ui|lib|pages)[./]', pathNot: tests },
       to: { path: '^web/(?:features|chrome|routes|app|main)[./]' },
     },
     {

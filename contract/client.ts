@@ -95,6 +95,12 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
   return Object.fromEntries(functions);
 }
 
+/** Returns the path and the query of a call by GET. */
+export function addressOf({ path: template }: Pick<CallSpec, 'path'>, input: Record<string, unknown>): string {
+  const { path, rest } = fillPath(template, input);
+  return path + queryOf(rest);
+}
+
 function fillPath(template: string, input: Record<string, unknown>) {
   const rest = { ...input };
   const path = template.replace(/\{(\w+)\}/g, (_, key: string) => {

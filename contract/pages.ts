@@ -4,52 +4,21 @@ import type { IdentityScope, ResourceScope } from './scopes.ts';
 import type { AttemptStatus, DestinationParameters } from './signin.ts';
 
 /**
- * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (docs/pages.ts), which
- * the portal shows. The server responds to these paths with 200 and to any other page with the 404 page.
+ * A page of the built web app, as dist/web/pages.json lists them by their path. `:domain` in a path, and in addresses, stands for a part of it.
  */
-export const pages = {
-  '/auth': 'signin',
-  '/domain-auth': 'signin',
-  '/auth/callback': 'signin',
-  '/legacy-auth': 'signin',
-  '/auth/link': 'signin',
-  '/': 'portal',
-  '/developer': 'portal',
-  '/developer-email-auth': 'portal',
-  '/dashboard': 'portal',
-  '/dashboard/overview': 'portal',
-  '/dashboard/activity': 'portal',
-  '/dashboard/auth': 'portal',
-  '/dashboard/analytics': 'portal',
-  '/dashboard/bugs': 'portal',
-  '/dashboard/settings': 'portal',
-  '/profile': 'portal',
-  '/passkeys': 'portal',
-  '/status': 'portal',
-  '/admin': 'portal',
-  '/iladmin': 'portal',
-  '/webservices/email-auth': 'portal',
-  '/webservices/email-auth/register': 'portal',
-  '/webservices/email-auth/register/success': 'portal',
-  '/tos': 'portal',
-  '/privacy': 'portal',
-} as const;
-
-/** The pages below that of a website, whose own page has its statistics. */
-export const WEBSITE_TABS = ['setup', 'log', 'visitors', 'branding', 'team', 'settings'] as const;
-export type WebsiteTab = (typeof WEBSITE_TABS)[number];
-
-/** What the paths of the pages of websites begin with. */
-export const WEBSITE_PAGES = '/dashboard/websites/';
-
-/** Returns whether a path is that of a page of a website: `/dashboard/websites/DOMAIN`, or one of its tabs below it. */
-export function isWebsitePage(path: string): boolean {
-  if (!path.startsWith(WEBSITE_PAGES)) return false;
-  const [domain, tab, ...rest] = path.slice(WEBSITE_PAGES.length).split('/');
-  return domain !== '' && rest.length === 0 && (tab === undefined || (WEBSITE_TABS as readonly string[]).includes(tab));
-}
-
-export type PageEntry = (typeof pages)[keyof typeof pages];
+export type BuiltPage =
+  | { entry: 'signin' }
+  | {
+      entry: 'portal';
+      /** Of a page that search engines may list. `markdown`: the path of the page as Markdown. */
+      head?: { title: string; description: string; markdown?: string };
+      /** The scripts that it loads beside those of every page, as paths without the first slash. */
+      scripts: string[];
+      /** The addresses that it fetches first. `LANGUAGE` stands for the language of the visitor. */
+      calls: string[];
+      /** The addresses that it fetches first for a signed-in developer. */
+      developerCalls: string[];
+    };
 
 /** The rules of a forward_url that it may break. */
 export type ForwardUrlRule =

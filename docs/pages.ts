@@ -13,7 +13,7 @@ export type DocPage = {
 };
 
 /** The URL path of the documentation on a service; the page there is `overview`. */
-export const DOCS_PATH = '/webservices/email-auth';
+const DOCS_PATH = '/webservices/email-auth';
 
 /** The pages in reading order. read.ts reads their texts. */
 export const docPages: readonly DocPage[] = [

@@ -24,7 +24,7 @@ const violations: Record<string, Tree> = {
     'cli/main.ts': "await import('../server/main.ts');",
     'server/main.ts': 'export {};',
   },
-  'cli-stays-out-of-web': { 'cli/main.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
+  'cli-stays-out-of-web': { 'cli/main.ts': "import '../web/pages.ts';", 'web/pages.ts': 'export {};' },
   'web-imports-no-other-program': {
     'web/a.ts': "import type { Config } from '../server/platform/config.ts'; export type A = Config;",
     'server/platform/config.ts': 'export type Config = 1;',
@@ -38,7 +38,7 @@ const violations: Record<string, Tree> = {
   'mcp-imports-no-other-program': { 'mcp/server.ts': "import '../server/platform/config.ts';", 'server/platform/config.ts': 'export {};' },
   'diagnostics-imports-contract-only': { 'diagnostics/check.ts': "import '../mcp/tool.ts';", 'mcp/tool.ts': 'export {};' },
   'diagnostics-is-imported-by-programs-only': { 'web/a.ts': "import '../diagnostics/check.ts';", 'diagnostics/check.ts': 'export {};' },
-  'templates-import-contract-only': { 'templates/render.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
+  'templates-import-contract-only': { 'templates/render.ts': "import '../web/pages.ts';", 'web/pages.ts': 'export {};' },
   'docs-import-contract-and-templates-only': { 'docs/read.ts': "import '../mcp/server.ts';", 'mcp/server.ts': 'export {};' },
   'server-imports-contract-docs-and-mcp-server-only': { 'server/app.ts': "import '../mcp/tool.ts';", 'mcp/tool.ts': 'export {};' },
   'express-stays-in-http-and-routes': {

@@ -14,9 +14,12 @@ import { type DocNode, type DocText, ORIGIN_PLACEHOLDER } from './features/docs/
 
 const MODULE = 'virtual:docs';
 
+/** The path of the tree of each page of the documentation, by its slug. */
+export const docFiles = new Map<string, string>();
+
 /**
  * Parses the pages of the documentation, so that the browser gets trees of elements and needs no parser. `virtual:docs` has the
- * path of each page's tree, by the slug of the page; so has docs.json, for the service (server/pages/preloads.ts).
+ * path of each page's tree, by the slug of the page.
  */
 export const docs: Plugin = {
   name: 'docs',
@@ -25,16 +28,15 @@ export const docs: Plugin = {
   load: {
     filter: { id: /^\0virtual:docs$/ },
     async handler() {
-      const pages = [...docPages, ...frameworkPages, ...promptPages].map(async ({ slug }): Promise<[string, string]> => {
+      const pages = [...docPages, ...frameworkPages, ...promptPages].map(async ({ slug }) => {
         const source = JSON.stringify(docTextOf((await readDoc(slug, { origin: ORIGIN_PLACEHOLDER })) ?? '', slug.startsWith('prompts/')));
         const hash = createHash('sha256').update(source).digest('base64url').slice(0, 8);
         const fileName = `assets/doc-${slug.replace('/', '-')}-${hash}.json`;
         this.emitFile({ type: 'asset', fileName, source });
-        return [slug, `/${fileName}`];
+        docFiles.set(slug, `/${fileName}`);
       });
-      const paths = JSON.stringify(Object.fromEntries(await Promise.all(pages)));
-      this.emitFile({ type: 'asset', fileName: 'docs.json', source: paths });
-      return `export default ${paths};`;
+      await Promise.all(pages);
+      return `export default ${JSON.stringify(Object.fromEntries(docFiles))};`;
     },
   },
 };

@@ -5,7 +5,7 @@ import { ConnectionBanner, watchConnection } from './chrome/page-states.tsx';
 import { PaletteHost } from './chrome/shell.tsx';
 import { watchSession } from './lib/session.ts';
 import { hydrated } from './lib/store.ts';
-import { paths } from './paths.ts';
+import { paths } from './pages.ts';
 import { preloadPage, Routes, watchLinks } from './routes.tsx';
 import { Toaster } from './ui/toast.tsx';
 import { TooltipHost } from './ui/tooltip.tsx';

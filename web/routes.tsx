@@ -1,78 +1,38 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense, useEffect } from 'react';
-import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { Redirect, Route, useLocation } from 'wouter';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
 import { PortalShell, PublicShell } from './chrome/shell.tsx';
-import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from './lib/queries.ts';
+import { callQuery } from './lib/calls.ts';
+import { STALE_MS } from './lib/queries.ts';
 import { hasSession, isSessionFresh } from './lib/session.ts';
 import { latestAddress } from './lib/storage.ts';
-import { docPattern, paths, websitePattern, websitesFolder } from './paths.ts';
+import { type PortalPage, pageAt, pages, paths, type Source, sourcesOf } from './pages.ts';
 
-const LandingPage = page(() => import('./features/landing/landing-page.tsx'), 'LandingPage');
-const DeveloperPage = page<'DeveloperPage'>(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
-const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/developer-page.tsx'), 'TokenLogin');
-const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
-const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
-const Invitations = page(() => import('./features/websites/invitations.tsx'), 'Invitations');
-const OverviewPage = page<'OverviewPage'>(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
-const ActivityPage = page<'ActivityPage'>(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
-const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
-const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
-const BugsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'BugsPage');
-const SettingsPage = page<'SettingsPage', { devices: ReactNode; passkeys: ReactNode; connections: ReactNode }>(
-  () => import('./features/settings/settings-page.tsx'),
-  'SettingsPage',
+type LazyComponent = LazyExoticComponent<ComponentType<Record<string, ReactNode>>> & { preload(): void };
+
+const files = import.meta.glob<Record<string, ComponentType<Record<string, ReactNode>>>>([
+  './features/*/*-{page,pages}.tsx',
+  './features/*/{connections,devices,invitations}.tsx',
+  '!./features/signin/**',
+]);
+
+const components = Object.fromEntries(
+  Object.values(pages)
+    .flatMap((page) => ('component' in page ? sourcesOf(page) : []))
+    .map((source) => [source, lazyComponent(source)]),
 );
-const ProfilePage = page<'ProfilePage', { devices: ReactNode }>(() => import('./features/profile/profile-page.tsx'), 'ProfilePage');
-const Connections = page(() => import('./features/connections/connections.tsx'), 'Connections');
-const Devices = page(() => import('./features/devices/devices.tsx'), 'Devices');
-const Passkeys = page(() => import('./features/passkeys/passkeys-page.tsx'), 'Passkeys');
-const PasskeysPage = page(() => import('./features/passkeys/passkeys-page.tsx'), 'PasskeysPage');
-const StatusPage = page(() => import('./features/status/status-page.tsx'), 'StatusPage');
-const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPage');
-const LoginStatsPage = page(() => import('./features/admin/login-stats-page.tsx'), 'LoginStatsPage');
-const GuidePage = page(() => import('./features/guide/guide-page.tsx'), 'GuidePage');
-const DocPage = page<'DocPage', { notFound: ReactNode }>(() => import('./features/docs/doc-page.tsx'), 'DocPage');
-const RegisterPage = page(() => import('./features/registration/registration-pages.tsx'), 'RegisterPage');
-const RegisteredPage = page(() => import('./features/registration/registration-pages.tsx'), 'RegisteredPage');
-const TermsPage = page(() => import('./features/legal/legal-pages.tsx'), 'TermsPage');
-const PrivacyPage = page(() => import('./features/legal/legal-pages.tsx'), 'PrivacyPage');
 
-const overviewData: Needs['data'] = (queries, query) => {
-  void queries.prefetchQuery(overviewQuery);
-  void queries.prefetchQuery(accountLoginsQuery(periodOf(query)));
-  void queries.prefetchQuery(recentActivityQuery);
-  void queries.prefetchQuery(websitesQuery(listStateOf(new URLSearchParams())));
-};
-
-/** What the pages need, by path. */
-const needs: Record<string, Needs> = {
-  [paths.landing]: { chunks: [LandingPage] },
-  [paths.developer]: { chunks: [DeveloperPage, TokenLogin] },
-  [paths.websites]: { chunks: [WebsitesPage], data: (queries, query) => queries.prefetchQuery(websitesQuery(listStateOf(query))) },
-  [paths.profile]: { chunks: [ProfilePage, Devices] },
-  [paths.dashboard]: { chunks: [OverviewPage], data: overviewData },
-  [paths.activity]: { chunks: [ActivityPage] },
-  [paths.applications]: { chunks: [ApplicationsPage] },
-  [paths.analytics]: { chunks: [AnalyticsPage] },
-  [paths.bugs]: { chunks: [BugsPage] },
-  [paths.settings]: { chunks: [SettingsPage, Devices, Passkeys, Connections] },
-  [paths.passkeys]: { chunks: [PasskeysPage] },
-  [paths.status]: { chunks: [StatusPage] },
-  [paths.admin]: { chunks: [AdminPage] },
-  [paths.loginStats]: { chunks: [LoginStatsPage] },
-  [paths.guide]: { chunks: [GuidePage] },
-  [paths.register]: { chunks: [RegisterPage] },
-  [paths.registered]: { chunks: [RegisteredPage] },
-  [paths.terms]: { chunks: [TermsPage] },
-  [paths.privacy]: { chunks: [PrivacyPage] },
-};
-
-/** Returns what the page at a path needs; undefined for an unknown page. */
-function needsOf(path: string): Needs | undefined {
-  if (path in needs) return needs[path];
-  if (path.startsWith(websitesFolder)) return { chunks: [WebsitePage] };
-  return path.startsWith(`${paths.guide}/`) ? { chunks: [DocPage] } : undefined;
+/** Returns a component whose chunk is loaded when it is rendered, or before by `preload`. */
+function lazyComponent(source: Source): LazyComponent {
+  const [file, name] = source.split('#');
+  const load = files[`./${file}`];
+  // A chunk that could not be loaded is reported when the page is rendered.
+  const preload = () => void load().catch(() => {});
+  return Object.assign(
+    lazy(async () => ({ default: (await load())[name] })),
+    { preload },
+  );
 }
 
 /** The pages of the portal entry. */
@@ -82,130 +42,77 @@ export function Routes() {
   useEffect(() => {
     scrollTo(0, 0);
   }, [path]);
+  const found = pageAt(path);
+  if (found?.page.frame === 'redirect') return <Redirect to={paths[found.page.to]} replace />;
   return (
-    <Switch>
-      <PublicRoute path={paths.landing} page={<LandingPage />} />
-      <Route path={paths.developer}>
-        <PortalShell>
-          <PageBoundary>
-            <TokenLogin>
-              <SignedInOnly>
-                <WithInvitations>
-                  <DeveloperPage />
-                </WithInvitations>
-              </SignedInOnly>
-            </TokenLogin>
-          </PageBoundary>
-        </PortalShell>
-      </Route>
-      <PortalRoute
-        path={paths.websites}
-        page={
-          <WithInvitations>
-            <WebsitesPage />
-          </WithInvitations>
-        }
-      />
-      <PortalRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
-      <PortalRoute path={paths.dashboard} page={<OverviewPage />} />
-      <PortalRoute path={websitePattern} page={<WebsitePage notFound={<NotFoundPage />} />} />
-      <Route path={paths.overview}>
-        <Redirect to={paths.dashboard} replace />
-      </Route>
-      <PortalRoute path={paths.activity} page={<ActivityPage />} />
-      <PortalRoute path={paths.applications} page={<ApplicationsPage />} />
-      <PortalRoute path={paths.analytics} page={<AnalyticsPage />} />
-      <PortalRoute path={paths.bugs} page={<BugsPage />} />
-      <PortalRoute
-        path={paths.settings}
-        page={<SettingsPage devices={<Devices />} passkeys={<Passkeys />} connections={<Connections />} />}
-      />
-      <Route path={paths.passkeys}>
-        <PageBoundary>
-          <Suspense fallback={<main data-loading className="grow" />}>
-            <PasskeysPage />
-          </Suspense>
-        </PageBoundary>
-      </Route>
-      <PublicRoute path={paths.status} page={<StatusPage />} />
-      <PublicRoute path={paths.admin} page={<AdminPage />} />
-      <PublicRoute path={paths.loginStats} page={<LoginStatsPage />} />
-      <PublicRoute path={paths.guide} page={<GuidePage />} />
-      <PublicRoute path={paths.register} page={<RegisterPage />} />
-      <PublicRoute path={paths.registered} page={<RegisteredPage />} />
-      <PublicRoute path={docPattern} page={<DocPage notFound={<NotFoundPage />} />} />
-      <PublicRoute path={paths.terms} page={<TermsPage />} />
-      <PublicRoute path={paths.privacy} page={<PrivacyPage />} />
-      <PublicRoute page={<NotFoundPage />} />
-    </Switch>
+    <Route path={found?.path}>
+      {found ? (
+        <Framed path={found.path} page={found.page} />
+      ) : (
+        <PublicShell>
+          <NotFoundPage />
+        </PublicShell>
+      )}
+    </Route>
   );
 }
 
-/** A page below the account's invitations, which are loaded without delaying it. */
-function WithInvitations({ children }: { children: ReactNode }) {
-  return (
+/** A page in its frame. */
+function Framed({ path, page: { frame, component, parts = {}, above, around } }: { path: string; page: PortalPage }) {
+  const [Page, Above, Around] = [components[component], above && components[above], around && components[around]];
+  const page = (
     <>
-      <Suspense fallback={null}>
-        <Invitations />
-      </Suspense>
-      {children}
+      {Above && (
+        <Suspense fallback={null}>
+          <Above />
+        </Suspense>
+      )}
+      <Page notFound={<NotFoundPage />} {...elementsOf(parts)} />
     </>
   );
-}
-
-function PublicRoute({ path, page }: { path?: string; page: ReactNode }) {
+  if (frame === 'none') {
+    return (
+      <PageBoundary>
+        <Suspense fallback={<main data-loading className="grow" />}>{page}</Suspense>
+      </PageBoundary>
+    );
+  }
+  const content = <PageBoundary key={path}>{page}</PageBoundary>;
+  if (frame === 'public') return <PublicShell>{content}</PublicShell>;
+  const own = <SignedInOnly>{content}</SignedInOnly>;
   return (
-    <Route path={path}>
-      <PublicShell>
-        <PageBoundary key={path}>{page}</PageBoundary>
-      </PublicShell>
-    </Route>
+    <PortalShell>
+      {Around ? (
+        <PageBoundary>
+          <Around>{own}</Around>
+        </PageBoundary>
+      ) : (
+        own
+      )}
+    </PortalShell>
   );
 }
 
-/** A page of the portal, for a signed-in developer. */
-function PortalRoute({ path, page }: { path: string; page: ReactNode }) {
-  return (
-    <Route path={path}>
-      <PortalShell>
-        <SignedInOnly>
-          <PageBoundary key={path}>{page}</PageBoundary>
-        </SignedInOnly>
-      </PortalShell>
-    </Route>
-  );
+function elementsOf(parts: Record<string, Source>): Record<string, ReactNode> {
+  const elements = Object.entries(parts).map(([property, source]) => {
+    const Part = components[source];
+    return [property, <Part key={source} />];
+  });
+  return Object.fromEntries(elements);
 }
 
-/** A page whose chunk is loaded when it is rendered, or before by `preload`. */
-type LazyPage<Props> = LazyExoticComponent<ComponentType<Props>> & { preload(): void };
-
-/** Returns a page that is loaded when it is rendered. @param name of its export */
-function page<Name extends string, Props = object>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name): LazyPage<Props> {
-  // A chunk that could not be loaded is reported when the page is rendered.
-  const preload = () => void load().catch(() => {});
-  return Object.assign(
-    lazy(async () => ({ default: (await load())[name] })),
-    { preload },
-  );
-}
-
-/** What a page needs: its chunks, and the calls that it makes first. */
-type Needs = {
-  chunks: readonly { preload(): void }[];
-  /** Starts the first calls; they are those of a signed-in developer. */
-  data?: (queries: QueryClient, query: URLSearchParams) => unknown;
-};
-
-/** Loads what the page at an address needs, all at once. */
-export function preloadPage(address: URL, queries: QueryClient) {
-  if (address.origin !== location.origin) return;
-  const needs = needsOf(address.pathname);
-  for (const chunk of needs?.chunks ?? []) chunk.preload();
-  const { data } = needs ?? {};
-  // Without a session, the calls would only fail.
-  if (!data || !latestAddress()) return;
-  if (isSessionFresh()) data(queries, address.searchParams);
-  else void hasSession(queries).then((isValid) => isValid && data(queries, address.searchParams));
+/** Loads what the page at an address needs: its chunks, and the data that it asks for in advance. */
+export function preloadPage({ origin, pathname, search }: URL, queries: QueryClient) {
+  const page = origin === location.origin ? pageAt(pathname)?.page : undefined;
+  if (!page || page.frame === 'redirect') return;
+  for (const source of sourcesOf(page)) components[source].preload();
+  // Without a session, the calls would only fail; with a query, the page makes others.
+  if (!page.isPrefetched || search || !latestAddress()) return;
+  const prefetch = () => {
+    for (const [name, input] of page.developerCalls ?? []) void queries.prefetchQuery({ ...callQuery(name, input), staleTime: STALE_MS });
+  };
+  if (isSessionFresh()) prefetch();
+  else void hasSession(queries).then((isValid) => isValid && prefetch());
 }
 
 /** Preloads the page of a link that the pointer or the focus is on. */

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { pages } from '../../contract/pages.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { CONFIG_KEYS, type ConfigKey, configDirectory, originOf } from '../settings.ts';
@@ -9,7 +8,7 @@ const PAGES = {
   dashboard: '/dashboard',
   docs: '/webservices/email-auth',
   site: '/',
-} as const satisfies Record<string, keyof typeof pages>;
+};
 
 export const open: CommandSpec = {
   usage: 'open [target]',

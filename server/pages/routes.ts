@@ -1,14 +1,13 @@
 import { type Request, type Response, Router } from 'express';
 import staticFiles from 'express-static-gzip';
 import { Fault } from '../../contract/errors.ts';
-import { isWebsitePage, type PageEntry, pages } from '../../contract/pages.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { isLoopbackRedirectHost } from '../../contract/urls.ts';
-import { docPath, slugAt } from '../../docs/pages.ts';
+import { docPath } from '../../docs/pages.ts';
 import { ANY_ORIGIN, preflightHeaders } from '../platform/http/cors.ts';
 import { metadataPath, type Resource, resourceUri } from '../platform/http/errors.ts';
 import { isSignInPath } from '../signin/pages.ts';
-import { plainPath, type WebApp } from './web-app.ts';
+import type { WebApp } from './web-app.ts';
 
 type Parts = {
   web: WebApp;
@@ -44,24 +43,18 @@ export function pagesRouter(parts: Parts): Router {
   router.get(/^\/(?!api\/)/, async (request, response) => {
     const location = parts.isLocal ? publicLocation(request, parts.publicUrl) : null;
     if (location) return response.set(parts.headers).redirect(location);
-    const entry = entryOf(request.path);
-    if (!entry && isSignInPath(request.path)) throw new Fault('not_found');
-    if (entry !== 'signin') return web.sendPortal(response, request.path, entry ? 200 : 404);
+    const page = web.pageAt(request.path);
+    if (!page && isSignInPath(request.path)) throw new Fault('not_found');
+    if (page?.entry !== 'signin') return web.sendPortal(response, page, page ? 200 : 404);
     await parts.sendSignIn(request, response);
   });
   router.all(/^\/(?!api\/)/, ({ method, path }, response, next) => {
-    const allowed = parts.hasForm(path) ? 'GET, HEAD, POST' : entryOf(path) === 'signin' ? 'GET, HEAD' : null;
+    const allowed = parts.hasForm(path) ? 'GET, HEAD, POST' : web.pageAt(path)?.entry === 'signin' ? 'GET, HEAD' : null;
     if (!allowed || method === 'OPTIONS') return next();
     response.set('Allow', allowed);
     throw new Fault('method_not_allowed');
   });
   return router;
-}
-
-/** Returns the entry that shows a path, or null where there is no page. */
-function entryOf(path: string): PageEntry | null {
-  const plain = plainPath(path);
-  return (pages as Record<string, PageEntry>)[plain] ?? (slugAt(plain) || isWebsitePage(plain) ? 'portal' : null);
 }
 
 /**

@@ -1,18 +1,32 @@
 import { expect, test } from 'vitest';
-import { describePages } from './web-app.ts';
+import type { PortalPage } from './built-pages.ts';
+import { portalDocuments } from './web-app.ts';
 
 const html = '<head><meta name="description" content="old" /><title>Email Auth</title></head><body></body>';
-const { pageOf } = describePages(html, 'https://auth.example');
+const page: PortalPage = { entry: 'portal', scripts: ['assets/a.js'], calls: ['/api/x?a=1&b=LANGUAGE'], developerCalls: ['/api/mine'] };
+const terms: PortalPage = { ...page, head: { title: 'Terms of Service · Email Auth', description: 'The terms.' } };
+const documentOf = portalDocuments(html, 'https://auth.example', { '/tos': terms, '/dashboard': page, '/auth': { entry: 'signin' } });
 
 test('a public page has its own title, description and canonical URL', () => {
-  const page = pageOf('/tos');
-  expect(page).toContain('<title>Terms of Service · Email Auth</title>');
-  expect(page).toMatch(/name="description" content="The terms/);
-  expect(page).toContain('<link rel="canonical" href="https://auth.example/tos" />');
-  expect(page).not.toContain('noindex');
+  const document = documentOf(terms);
+  expect(document).toContain('<title>Terms of Service · Email Auth</title>');
+  expect(document).toContain('name="description" content="The terms."');
+  expect(document).toContain('<link rel="canonical" href="https://auth.example/tos" />');
+  expect(document).not.toContain('noindex');
 });
 
-test.each(['/dashboard', '/nothing', '/webservices/email-auth/register/success'])('asks search engines not to list %s', (path) => {
-  expect(pageOf(path)).toContain('<meta name="robots" content="noindex" />');
-  expect(pageOf(path)).not.toContain('canonical');
+test.each([
+  ['another page', page],
+  ['an unknown path', null],
+])('asks search engines not to list %s', (_, other) => {
+  expect(documentOf(other)).toContain('<meta name="robots" content="noindex" />');
+  expect(documentOf(other)).not.toContain('canonical');
+});
+
+test('names what a page loads first, and for a developer their own data', () => {
+  const links = (developer: { pageData: boolean } | null) =>
+    [...documentOf(page, developer, 'lt').matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
+  expect(links(null)).toEqual(['/assets/a.js', '/api/x?a=1&amp;b=lt']);
+  expect(links({ pageData: false })).toEqual([...links(null), '/api/auth/session']);
+  expect(links({ pageData: true })).toEqual([...links(null), '/api/auth/session', '/api/mine']);
 });

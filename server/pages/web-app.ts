@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { LanguageCode } from '../../contract/languages.ts';
-import type { PageEntry, pages, SignInPage } from '../../contract/pages.ts';
+import type { BuiltPage, SignInPage } from '../../contract/pages.ts';
 import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
-import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../platform/config.ts';
 import { pageHeaders, type SetHeaders } from '../platform/http/protection.ts';
 import { inAscii } from '../platform/http/reading.ts';
 import { visitorLanguage } from '../signin/pages.ts';
-import { fontPreloads, type PreloadsOf, pagePreloads } from './preloads.ts';
+import { type BuiltPages, type PortalPage, pageAt, preloadsOf, readBuiltPages } from './built-pages.ts';
+import { fontPreloads } from './fonts.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './sign-in-renderer.ts';
 
 // The same path from server/pages/ and from the bundle in dist/server/.
@@ -20,7 +20,9 @@ const webRoot = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 const PREVIEW_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin";
 
-const files: Record<PageEntry, string> = { signin: 'signin.html', portal: 'index.html' };
+const PRODUCT = 'Email Auth';
+
+const files: Record<BuiltPage['entry'], string> = { signin: 'signin.html', portal: 'index.html' };
 
 /** The built web app. */
 export type WebApp = {
@@ -34,8 +36,10 @@ export type WebApp = {
   sendSignIn(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Sends a sign-in page in a theme, without scripts and accounts, for a frame in a page of this origin. */
   sendSignInPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
-  /** Sends the portal's page with the title and description of `path`. The back-forward cache keeps a public one. */
-  sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
+  /** Returns the page at a path, or null where there is none. */
+  pageAt(path: string): BuiltPage | null;
+  /** Sends a page of the portal, or the one of an unknown path. The back-forward cache keeps a public one. */
+  sendPortal(response: ServerResponse, page: PortalPage | null, status: 200 | 404): void;
 };
 
 /** Returns the built web app with its pages in memory. @throws Error when it is not built */
@@ -46,12 +50,13 @@ export function loadWebApp({
   mode,
   smtpUrl,
 }: Pick<Config, 'publicUrl' | 'secure' | 'evp' | 'mode' | 'smtpUrl'>): WebApp {
-  const preloadsOf = fontPreloads(`${webRoot}assets`);
-  const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), preloadsOf('en')) };
+  const fontsOf = fontPreloads(`${webRoot}assets`);
+  const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), fontsOf('en')) };
   // For web/ui/local-mode.tsx.
   if (mode === 'local') html.portal = html.portal.replace('<html ', `<html data-local="${smtpUrl ? 'smtp' : 'inbox'}" `);
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
-  const portal = describePages(html.portal, publicUrl, pagePreloads(webRoot));
+  const pages = readBuiltPages(webRoot);
+  const documentOfPortal = portalDocuments(html.portal, publicUrl, pages);
   let documentOf: ReturnType<typeof signInDocument> | undefined;
   const send = (
     response: ServerResponse,
@@ -75,7 +80,7 @@ export function loadWebApp({
     sendSignIn: (response, page, status = 200) => {
       if (page.verification && evp?.originTrialToken) response.setHeader('Origin-Trial', evp.originTrialToken);
       if (page.leaving) response.setHeader('Refresh', `0; url=${inAscii(page.leaving.url)}`);
-      documentOf ??= signInDocument(html.signin, preloadsOf, loadRenderer(webRoot));
+      documentOf ??= signInDocument(html.signin, fontsOf, loadRenderer(webRoot));
       const boot = bootOf(page, response.req);
       send(response, status, documentOf(boot), {
         isStored: status === 200 && !isPrivate(boot),
@@ -84,7 +89,7 @@ export function loadWebApp({
       });
     },
     sendSignInPreview: (response, page, theme) => {
-      documentOf ??= signInDocument(html.signin, preloadsOf, loadRenderer(webRoot));
+      documentOf ??= signInDocument(html.signin, fontsOf, loadRenderer(webRoot));
       const document = documentOf({ ...bootOf(page, response.req), accounts: [] });
       const policy = withStyle(PREVIEW_POLICY, websiteHeadOf(page.target).style);
       headers(response.req as IncomingMessage, response, () => {});
@@ -95,12 +100,12 @@ export function loadWebApp({
       // Sets the attributes that the page's scripts would set. The scripts are removed, because the policy blocks them and browsers would report that.
       response.end(withoutScripts(document).replace('<html ', `<html data-theme="${theme}" data-script="running" `));
     },
-    sendPortal: (response, path, status) => {
-      const plain = plainPath(path);
-      const isStored = portal.isPublic(plain);
-      send(response, status, isStored ? portal.pageOf(plain) : portal.pageOf(plain, dataOf(response.req), visitorLanguage(response.req)), {
-        isStored,
-      });
+    pageAt: (path) => pageAt(pages, plainPath(path)),
+    sendPortal: (response, page, status) => {
+      // A public page is the same for everyone.
+      if (page?.head) return send(response, status, documentOfPortal(page), { isStored: true });
+      const { req } = response;
+      send(response, status, documentOfPortal(page, dataOf(req), visitorLanguage(req)), { isStored: false });
     },
   };
 }
@@ -115,7 +120,7 @@ const isOfWebsite = ({ target, link }: SignInPage) => target.kind === 'site' && 
 /** Returns a path without its trailing slash. */
 export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
 
-function readPage(entry: PageEntry): string {
+function readPage(entry: BuiltPage['entry']): string {
   try {
     return readFileSync(`${webRoot}${files[entry]}`, 'utf8');
   } catch (cause) {
@@ -136,57 +141,22 @@ function inlineScriptHashes(html: string): string[] {
   );
 }
 
-/** Title and description of a page for search engines and link previews, and the path of its Markdown version. */
-type PageText = { title: string; description: string; markdown?: string };
-
-const PRODUCT = 'Email Auth';
-const DESCRIPTION = 'Passwordless email sign-in for any site: magic links, single-use tokens, set up in under 2 minutes.';
-
-/** The pages of the portal that search engines may list. */
-const pageTexts: { [Path in keyof typeof pages]?: PageText } = {
-  '/': { title: `Passwordless email auth for vibe coding · ${PRODUCT}`, description: DESCRIPTION, markdown: '/llms.txt' },
-  '/webservices/email-auth': {
-    title: `Email Authentication · ${PRODUCT}`,
-    description: 'How a website signs its visitors in by email: prompts for AI assistants, four manual steps, code for each framework.',
-    markdown: markdownPath('overview'),
-  },
-  '/webservices/email-auth/register': {
-    title: `Register your domain · ${PRODUCT}`,
-    description: 'Register a domain with a linked email. It is active immediately, and the code for your framework is next to the form.',
-  },
-  '/status': { title: `Status · ${PRODUCT}`, description: 'Whether the sign-in service works, measured by the service itself.' },
-  '/tos': { title: `Terms of Service · ${PRODUCT}`, description: `The terms for registering a website with ${PRODUCT}.` },
-  '/privacy': {
-    title: `Privacy Policy · ${PRODUCT}`,
-    description: `Which personal data ${PRODUCT} stores, for what purpose and how long.`,
-  },
-};
-
 /**
- * Returns the portal's page of a path with title, description, canonical address and link preview of that path. For
- * a path that is not in the table, the page asks search engines not to list it.
- * @param preloadsOf returns the elements that load the parts of the page at a path
+ * Returns a function that returns the document of a page: the portal's with the title, description, canonical address and link preview of
+ * the page. One that has none asks search engines not to list it, as does that of an unknown path, which is null.
  */
-export function describePages(
-  html: string,
-  publicUrl: string,
-  preloadsOf: PreloadsOf = () => '',
-): { pageOf(path: string, own?: Parameters<PreloadsOf>[1], language?: LanguageCode): string; isPublic(path: string): boolean } {
+export function portalDocuments(html: string, publicUrl: string, pages: BuiltPages) {
   const plain = addToHead(html, '<meta name="robots" content="noindex" />');
-  const described = new Map<string, string>();
-  const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
-    docPath(slug),
-    { title: `${title} · ${PRODUCT}`, description, markdown: markdownPath(slug) },
-  ]);
-  for (const [path, text] of [...docs, ...Object.entries(pageTexts)])
-    described.set(path, addToHead(describe(html, publicUrl + path, text), preloadsOf(path, null)));
-  return {
-    pageOf: (path, own = null, language = 'en') => described.get(path) ?? addToHead(plain, preloadsOf(path, own, language)),
-    isPublic: (path) => described.has(path),
-  };
+  const listed = new Map<BuiltPage | null, string>();
+  for (const [path, page] of Object.entries(pages)) {
+    if (page.entry !== 'portal' || !page.head) continue;
+    listed.set(page, addToHead(describe(html, publicUrl + path, page.head), preloadsOf(page, null, 'en')));
+  }
+  return (page: PortalPage | null, developer: Parameters<typeof preloadsOf>[1] = null, language: LanguageCode = 'en') =>
+    listed.get(page) ?? (page ? addToHead(plain, preloadsOf(page, developer, language)) : plain);
 }
 
-function describe(html: string, address: string, { title, description, markdown }: PageText): string {
+function describe(html: string, address: string, { title, description, markdown }: NonNullable<PortalPage['head']>): string {
   const page = html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
     .replace(/(<meta name="description" content=")[^"]*/, (_, start: string) => start + description);

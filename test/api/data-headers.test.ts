@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { type CallSpec, calls } from '../../contract/calls.ts';
-import { pages } from '../../contract/pages.ts';
 import type { HttpResponse } from '../support/client.ts';
 import { useService } from '../support/harness.ts';
+import { pagePaths } from '../support/page-paths.ts';
 
 const { stage } = await useService();
 // Only without SMTP_URL is there an inbox.
@@ -46,9 +46,9 @@ const REFUSED = ['/%', '/api/%', '/api/none', '/no-such-page', '/objects/none', 
 
 /** A path gets one of them besides GET: the same code answers every path. */
 const METHODS = ['HEAD', 'OPTIONS', 'POST', 'DELETE'];
-const paths = [...Object.keys(pages), ...FILES, ...PROBES, ...LOCAL, ...LOCAL_OTHERS, ...REFUSED];
+const requested = [...pagePaths, ...FILES, ...PROBES, ...LOCAL, ...LOCAL_OTHERS, ...REFUSED];
 
-test.each([...paths.entries()])('the response to path %i, %s, has the common security headers', async (at, path) => {
+test.each([...requested.entries()])('the response to path %i, %s, has the common security headers', async (at, path) => {
   for (const method of ['GET', METHODS[at % METHODS.length]]) {
     const { headers, status } = await client.send(path, { method });
     expectProtected([method, path, status], headers);

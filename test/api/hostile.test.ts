@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { type CallSpec, calls } from '../../contract/calls.ts';
 import { errors } from '../../contract/errors.ts';
-import { pages } from '../../contract/pages.ts';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Client, HttpResponse } from '../support/client.ts';
 import * as corpora from '../support/corpora.ts';
 import { useService } from '../support/harness.ts';
+import { pagePaths } from '../support/page-paths.ts';
 import { addWebsite, authorize, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
 import * as urls from '../support/url-corpora.ts';
 
@@ -231,7 +231,7 @@ describe('hostile URLs', () => {
   });
 
   test('of pages get no 5xx and are not reflected', async () => {
-    for (const [place, path] of Object.keys(pages).entries()) {
+    for (const [place, path] of pagePaths.entries()) {
       const queries = corpora.hostileQueries.filter((query) => query.includes('script'));
       await forEach([...queries, ...share(corpora.hostileQueries, place, 4)], async (query) => {
         const response = await client.get(path + query);

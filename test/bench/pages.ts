@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { SignInBoot } from '../../contract/pages.ts';
-import { fontPreloads } from '../../server/pages/preloads.ts';
+import { fontPreloads } from '../../server/pages/fonts.ts';
 import { loadRenderer, signInDocument } from '../../server/pages/sign-in-renderer.ts';
 import { Client } from '../support/client.ts';
 import { cpuMilliseconds } from '../support/server-cpu.ts';

@@ -2,7 +2,7 @@ import type { ElementType, ReactNode } from 'react';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import { local, readStored, writeStored } from '../lib/storage.ts';
 import { createStore, useHydrated, useStore } from '../lib/store.ts';
-import { paths } from '../paths.ts';
+import { paths } from '../pages.ts';
 import { cx } from '../ui/cx.ts';
 import { DownIcon, GlobeIcon, Mark, MoonIcon, SunIcon } from '../ui/icons.tsx';
 

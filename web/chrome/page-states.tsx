@@ -6,7 +6,7 @@ import { errorText } from '../lib/api.ts';
 import { useUser } from '../lib/session.ts';
 import { storeReturnPath } from '../lib/storage.ts';
 import { createStore, useStore } from '../lib/store.ts';
-import { paths } from '../paths.ts';
+import { paths } from '../pages.ts';
 import { Button, ButtonLink, Spinner } from '../ui/button.tsx';
 import { PageHeading } from '../ui/page-heading.tsx';
 import { Alert, Loading } from '../ui/states.tsx';

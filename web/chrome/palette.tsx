@@ -6,7 +6,7 @@ import type { Output } from '../../contract/calls.ts';
 import { useCall } from '../lib/calls.ts';
 import { useLogout, useUser } from '../lib/session.ts';
 import { signInUrlOf } from '../lib/snippets.ts';
-import { paths, websitePath } from '../paths.ts';
+import { type Page, type PageName, pages, paths, websitePath } from '../pages.ts';
 import { copyText } from '../ui/copyable.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SearchIcon } from '../ui/icons.tsx';
@@ -81,7 +81,7 @@ function useGroups(search: string, isSignedIn: boolean, websites: Website[], cho
   const go = (href: string) => () => navigate(href);
   const isBlank = search.trim() === '';
 
-  const pages = [...(isSignedIn ? portalPages : [homePage]), ...publicPages].map(({ href, ...page }) => ({
+  const found = namedPages(isSignedIn).map(({ href, ...page }) => ({
     ...page,
     id: href,
     note: href === path ? 'You are here' : undefined,
@@ -117,11 +117,11 @@ function useGroups(search: string, isSignedIn: boolean, websites: Website[], cho
   ];
   if (isBlank)
     return [
-      { heading: 'Pages', entries: pages },
+      { heading: 'Pages', entries: found },
       { heading: 'Actions', entries: actions },
     ];
   return [
-    { heading: 'Pages', entries: matchingEntries(pages, search) },
+    { heading: 'Pages', entries: matchingEntries(found, search) },
     {
       heading: 'Websites',
       entries: websites.map(({ id, domain, displayDomain }) => ({ id, label: displayDomain, run: go(websitePath(domain)) })),
@@ -180,28 +180,13 @@ function Entries({ heading, entries, onClose }: { heading: string; entries: Entr
 /** An entry of the commands. `id` is unique among all; `kept`: the menu stays open and shows something else. */
 type Entry = { id: string; label: string; detail?: string; keywords?: string[]; note?: string; kept?: boolean; run: () => void };
 
-type Page = { href: string; label: string; keywords: string[] };
-
-const homePage: Page = { href: paths.landing, label: 'Home', keywords: ['start', 'landing'] };
-const publicPages: Page[] = [
-  { href: paths.guide, label: 'Documentation', keywords: ['guide', 'help', 'integrate'] },
-  { href: paths.register, label: 'Register a domain', keywords: ['website', 'site'] },
-  { href: paths.status, label: 'Status', keywords: ['incidents', 'uptime'] },
-  { href: paths.terms, label: 'Terms', keywords: ['legal', 'tos'] },
-  { href: paths.privacy, label: 'Privacy', keywords: ['legal'] },
-];
-
-const portalPages: Page[] = [
-  { href: paths.websites, label: 'Websites', keywords: ['my', 'email', 'auth', 'service', 'domains'] },
-  { href: paths.dashboard, label: 'Overview', keywords: ['dashboard', 'figures', 'statistics'] },
-  { href: paths.applications, label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
-  { href: paths.activity, label: 'Activity', keywords: ['audit', 'log', 'history'] },
-  { href: paths.settings, label: 'Settings', keywords: ['name', 'organization', 'branding'] },
-  { href: paths.profile, label: 'Profile', keywords: ['account', 'devices'] },
-  { href: paths.developer, label: 'Developer Home', keywords: ['portal'] },
-  { href: paths.analytics, label: 'Analytics', keywords: ['waitlist', 'soon'] },
-  { href: paths.bugs, label: 'Bug Reports', keywords: ['waitlist', 'soon'] },
-];
+/** The pages that the commands name: those of the portal for whom is signed in, the home page for everyone else. */
+function namedPages(isSignedIn: boolean): { href: string; label: string; keywords: string[] }[] {
+  return Object.entries<Page>(pages).flatMap(([name, page]) => {
+    const isShown = 'command' in page && (name === 'landing' ? !isSignedIn : isSignedIn || page.frame === 'public');
+    return isShown && page.command ? [{ href: paths[name as PageName], ...page.command }] : [];
+  });
+}
 
 /**
  * Returns the entries that match a search, best first: every word of it is the start of a word of the label, else of the label or a

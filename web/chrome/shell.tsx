@@ -2,7 +2,7 @@ import { type ComponentType, type ReactNode, useEffect, useRef, useState } from 
 import { Link, useLocation } from 'wouter';
 import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
 import { createStore, useStore } from '../lib/store.ts';
-import { paths, websitesFolder } from '../paths.ts';
+import { paths, websitesFolder } from '../pages.ts';
 import { cx } from '../ui/cx.ts';
 import { MenuIcon, SearchIcon, UserIcon } from '../ui/icons.tsx';
 import { Menu } from '../ui/menu.tsx';

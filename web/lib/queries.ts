@@ -1,11 +1,10 @@
 import { STATS_DAYS, STATS_PERIODS } from '../../contract/limits.ts';
 import type { WebsiteSort } from '../../contract/websites.ts';
-import { paths } from '../paths.ts';
+import { paths, RECENT_ENTRIES, WEBSITES_PER_PAGE } from '../pages.ts';
 import { callQuery } from './calls.ts';
 
 /** How long statistics, lists and activity are shown from the cache when the page is opened again. */
 export const STALE_MS = 5_000;
-const RECENT_ENTRIES = 4;
 
 export type Period = (typeof STATS_PERIODS)[number];
 
@@ -24,8 +23,6 @@ export const accountLoginsQuery = (days: Period) => ({ ...callQuery('accountLogi
 /** What of the list of websites is shown, as its address says it. */
 export type ListState = { q: string; sort: WebsiteSort; page: number };
 
-/** Websites on one page of the list. */
-export const PAGE_SIZE = 25;
 /** The orders of the list, the default first. */
 export const sorts: readonly { value: WebsiteSort; label: string }[] = [
   { value: 'added', label: 'Newest first' },
@@ -55,6 +52,6 @@ export function listPath({ q, sort, page }: ListState): string {
 
 /** One page of the list. */
 export const websitesQuery = (state: ListState) => ({
-  ...callQuery('searchWebsites', { ...state, limit: PAGE_SIZE }),
+  ...callQuery('searchWebsites', { ...state, limit: WEBSITES_PER_PAGE }),
   staleTime: STALE_MS,
 });

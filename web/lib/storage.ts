@@ -1,7 +1,7 @@
 import { normalEmail } from '../../contract/emails.ts';
 import { ATTEMPT_SECONDS, HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
 import { hintCookies, mergeAccounts, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
-import { paths, safePath } from '../paths.ts';
+import { paths } from '../pages.ts';
 
 // A browser may refuse its storage (private windows, blocked cookies); the pages then work without it.
 
@@ -200,4 +200,19 @@ function takeStored<Values>(key: string): Values | null {
   const stored = readStored(local, key);
   writeStored(local, key, null);
   return parseStored<Values>(stored);
+}
+
+/**
+ * Returns the path to go to after a sign-in, which is always of this origin: `//host` and `/\host` would leave it.
+ * @param target a path, or an absolute URL of this origin
+ */
+export function safePath(target: string, fallback: string, origin: string = location.origin): string {
+  try {
+    const url = new URL(target, origin);
+    // /.//host parses as a path of this origin, but a browser would follow it to another host.
+    if (url.origin !== origin || /^\/[/\\]/.test(url.pathname)) return fallback;
+    return `${url.pathname}${url.search}${url.hash}`;
+  } catch {
+    return fallback;
+  }
 }

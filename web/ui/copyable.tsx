@@ -1,6 +1,6 @@
 import { createContext, type KeyboardEvent, type ReactNode, useContext, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { paths } from '../paths.ts';
+import { paths } from '../pages.ts';
 import { cx } from './cx.ts';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 import { Disclosure } from './panels.tsx';

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { isLoopbackRedirectHost, LOCALHOST } from '../../contract/urls.ts';
-import { registeredPath } from '../paths.ts';
+import { registeredPath } from '../pages.ts';
 
 // The service writes it into the page (server/pages/web-app.ts).
 const local = globalThis.document?.documentElement.dataset.local;

@@ -2,7 +2,7 @@ import { ApiError } from '../../contract/client.ts';
 import { PROOF_SECONDS } from '../../contract/limits.ts';
 import { useUser } from '../lib/session.ts';
 import { storeDraft, storeReturnPath } from '../lib/storage.ts';
-import { paths } from '../paths.ts';
+import { paths } from '../pages.ts';
 import { ButtonLink } from './button.tsx';
 
 /** Whether a call failed because the address has to be proven again. */

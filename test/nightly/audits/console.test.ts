@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { pages } from '../../../contract/pages.ts';
 import { docPages, docPath } from '../../../docs/pages.ts';
+import { pageAt } from '../../../web/pages.ts';
 import { settled, signInToPortal, useScene } from '../../browser/scene.ts';
+import { pagePaths } from '../../support/page-paths.ts';
 import { freshAddress } from '../../support/sign-ins.ts';
 
 const scene = await useScene();
@@ -17,7 +18,7 @@ test.each(['with no session', 'whose session has ended', 'that is signed in'])(
     // The portal may still be waiting for responses, which would fail without the session.
     await page.goto('about:blank');
     if (state === 'whose session has ended') await page.context().clearCookies({ name: 'sid' });
-    const portal = Object.entries(pages).flatMap(([path, entry]) => (entry === 'portal' && !PRIVATE.test(path) ? path : []));
+    const portal = pagePaths.filter((path) => pageAt(path) && !PRIVATE.test(path));
     const signIn = [
       '/auth',
       scene.shop.signInUrl('lt').slice(scene.service.url.length),

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
-import { WEBSITE_TABS } from '../../../contract/pages.ts';
 import { docPath } from '../../../docs/pages.ts';
+import { WEBSITE_TABS } from '../../../web/pages.ts';
 import { signIn, useScene } from '../../browser/scene.ts';
 import { freshAddress } from '../../support/sign-ins.ts';
 

@@ -5,7 +5,7 @@ import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { usePages } from '../../lib/calls.ts';
 import { downloadCsv } from '../../lib/save-file.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Field, Select } from '../../ui/field.tsx';

@@ -3,7 +3,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useRefresh } from '../../lib/calls.ts';
 import { useUser } from '../../lib/session.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { ArrowIcon } from '../../ui/icons.tsx';

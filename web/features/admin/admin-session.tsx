@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { toastFailure } from '../../ui/toast.tsx';

@@ -4,7 +4,7 @@ import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
 import { useTokenLogin, useUser } from '../../lib/session.ts';
 import { takeReturnPath } from '../../lib/storage.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { ArrowIcon, MailIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';

@@ -1,7 +1,7 @@
 import { type ComponentType, createElement, Fragment, memo, type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { pages } from '../../../contract/pages.ts';
 import { docPath, slugAt } from '../../../docs/pages.ts';
+import { pageAt } from '../../pages.ts';
 import { CodeBlock } from '../../ui/copyable.tsx';
 import type { DocAttributes, DocNode } from './doc-text.ts';
 
@@ -99,7 +99,7 @@ function appPathOf(href: string): string | null {
   if (origin !== location.origin) return null;
   const slug = pathname.endsWith('.md') ? slugAt(pathname.slice(0, -3)) : null;
   if (slug !== null) return docPath(slug) + hash;
-  return (pages as Record<string, string>)[pathname] === 'portal' ? pathname + hash : null;
+  return pageAt(pathname) ? pathname + hash : null;
 }
 
 /** A long address in the first column leaves the others at least these widths. */

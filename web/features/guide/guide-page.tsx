@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { docPages, docPath } from '../../../docs/pages.ts';
 import { verifyRequest } from '../../../templates/render.ts';
 import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../../lib/snippets.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton } from '../../ui/copyable.tsx';
 import { AssistantPrompt, FrameworkPicker, Integration } from '../../ui/integration.tsx';

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useUser } from '../../lib/session.ts';
-import { DEMO, INBOX, paths } from '../../paths.ts';
+import { DEMO, INBOX, paths } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyable.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';

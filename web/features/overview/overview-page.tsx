@@ -5,7 +5,7 @@ import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
 import { useRefresh } from '../../lib/calls.ts';
 import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from '../../lib/queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copyable.tsx';
 import { cx } from '../../ui/cx.ts';

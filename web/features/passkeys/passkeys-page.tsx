@@ -7,7 +7,7 @@ import { callQuery, useCall } from '../../lib/calls.ts';
 import { useLogout, useUser } from '../../lib/session.ts';
 import { readCookie, storeReturnPath, writeCookie } from '../../lib/storage.ts';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from '../../lib/texts.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';

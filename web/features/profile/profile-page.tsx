@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { useCall } from '../../lib/calls.ts';
 import { dayOf } from '../../lib/dates.ts';
 import type { Settings } from '../../lib/session.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Failed, Skeleton } from '../../ui/states.tsx';

@@ -6,7 +6,7 @@ import { ApiError } from '../../../contract/client.ts';
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import { domainInput, domainMessage, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { INBOX, paths, registeredPath } from '../../paths.ts';
+import { INBOX, paths, registeredPath } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { DomainField, EmailField } from '../../ui/field.tsx';
 import { BackIcon, OpenIcon } from '../../ui/icons.tsx';

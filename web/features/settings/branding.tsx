@@ -6,7 +6,7 @@ import { fromNameFault } from '../../../contract/rules.ts';
 import { logoUrlFault } from '../../../contract/urls.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import type { Settings } from '../../lib/session.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Field, Select } from '../../ui/field.tsx';
 import { PreviewFrame } from '../../ui/panels.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';

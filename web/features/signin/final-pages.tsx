@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { ForwardUrlRule, SignInBoot } from '../../../contract/pages.ts';
 import { type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';

@@ -3,7 +3,7 @@ import { normalEmail } from '../../../contract/emails.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { type PkceBundle, readPkce } from '../../lib/storage.ts';
 import { type OwnTexts, useTranslator } from '../../lib/texts.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';

@@ -5,7 +5,7 @@ import type { OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import type { AttemptStatus } from '../../../contract/signin.ts';
 import { api } from '../../lib/api.ts';
 import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
-import { INBOX, paths } from '../../paths.ts';
+import { INBOX, paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { OpenIcon } from '../../ui/icons.tsx';

@@ -3,8 +3,9 @@ import type { Input, Output } from '../../../contract/calls.ts';
 import type { ApiError } from '../../../contract/client.ts';
 import type { NextPage, PageCall, RequiredPasskey, SignInBoot, SignInPage } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
+import { safePath } from '../../lib/storage.ts';
 import { isApiError } from '../../lib/texts.ts';
-import { paths, safePath } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 
 type ActOptions<Name extends PageCall> = {
   /** Receives the call's own response, before the page changes. */

@@ -3,8 +3,8 @@ import type { LanguageCode } from '../../../contract/languages.ts';
 import type { PasskeyCreationOptions } from '../../../contract/pages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import { api } from '../../lib/api.ts';
-import { deletePkce, type PkceBundle, readPkce, remember } from '../../lib/storage.ts';
-import { paths, safePath } from '../../paths.ts';
+import { deletePkce, type PkceBundle, readPkce, remember, safePath } from '../../lib/storage.ts';
+import { paths } from '../../pages.ts';
 
 /** Returns what this browser has stored for an attempt with PKCE (RFC 7636). @param state of the attempt; null: a form began it */
 export function bundleOf(state: string | null): PkceBundle | null {

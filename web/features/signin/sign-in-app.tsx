@@ -7,7 +7,7 @@ import { api } from '../../lib/api.ts';
 import { writeCookie } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from '../../lib/texts.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';

@@ -4,7 +4,7 @@ import type { ApiError } from '../../../contract/client.ts';
 import type { AuthorizationStep, OwnAttempt } from '../../../contract/pages.ts';
 import { type PkceBundle, storePkce } from '../../lib/storage.ts';
 import { useTranslator } from '../../lib/texts.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';

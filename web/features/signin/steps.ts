@@ -4,7 +4,7 @@ import type { FormName, SignInSteps } from '../../../contract/pages.ts';
 import { type Remembered, rememberedAccounts } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
 import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { atStep, useBoot, usePage } from './page.ts';
 
 /**

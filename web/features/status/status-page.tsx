@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { useCall } from '../../lib/calls.ts';
-import { paths } from '../../paths.ts';
+import { paths } from '../../pages.ts';
 import { cx } from '../../ui/cx.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, Stat, Stats } from '../../ui/panels.tsx';

@@ -6,7 +6,7 @@ import { type LanguageCode, languageOf, languages } from '../../../contract/lang
 import { fromNameFault, websiteNameFault } from '../../../contract/rules.ts';
 import { logoUrlFault } from '../../../contract/urls.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
-import { websitePath } from '../../paths.ts';
+import { websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { PreviewFrame } from '../../ui/panels.tsx';

@@ -3,7 +3,7 @@ import type { Output } from '../../../contract/calls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { timeUntil } from '../../lib/dates.ts';
-import { websitePath } from '../../paths.ts';
+import { websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { WEBSITES } from './website.ts';

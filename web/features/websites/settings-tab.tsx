@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useAct } from '../../lib/calls.ts';
-import { paths, websitePath } from '../../paths.ts';
+import { paths, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { SaveForm } from '../../ui/save-form.tsx';

@@ -5,7 +5,7 @@ import { EMAIL_METHODS, METHODS, type Method, OTHERS_AS_COUNTED, ofEmails, signI
 import { useCall } from '../../lib/calls.ts';
 import { durationOf } from '../../lib/dates.ts';
 import { periodOf, STALE_MS } from '../../lib/queries.ts';
-import { websitePath } from '../../paths.ts';
+import { websitePath } from '../../pages.ts';
 import { DayBars } from '../../ui/day-bars.tsx';
 import type { Series } from '../../ui/day-bars-chart.tsx';
 import { Periods } from '../../ui/filters.tsx';

@@ -9,7 +9,7 @@ import { useAct, useCall } from '../../lib/calls.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { useUser } from '../../lib/session.ts';
 import { takeDraft } from '../../lib/storage.ts';
-import { paths, websitePath } from '../../paths.ts';
+import { paths, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
 import { EmailField, Select } from '../../ui/field.tsx';

@@ -6,7 +6,7 @@ import { readEmail } from '../../../contract/emails.ts';
 import { VISITOR_DAYS, VISITORS_PAGE } from '../../../contract/limits.ts';
 import { useCall } from '../../lib/calls.ts';
 import { dateTimeOf, timeAgo } from '../../lib/dates.ts';
-import { websitePath } from '../../paths.ts';
+import { websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { SearchField } from '../../ui/filters.tsx';

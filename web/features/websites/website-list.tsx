@@ -5,8 +5,8 @@ import { METHODS, OTHERS_AS_COUNTED, signInsByMethod } from '../../../contract/m
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { dayOf, durationOf } from '../../lib/dates.ts';
-import { type ListState, listPath, PAGE_SIZE, sorts } from '../../lib/queries.ts';
-import { websitePath } from '../../paths.ts';
+import { type ListState, listPath, sorts } from '../../lib/queries.ts';
+import { WEBSITES_PER_PAGE, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Select } from '../../ui/field.tsx';
@@ -68,7 +68,7 @@ export function WebsiteList({ state, found, busy, onShow, ...actions }: Props) {
             Counts of the last 30 days. Remembered visitors sign in again without an email, so a website can verify more tokens than emails
             were sent.
           </p>
-          <Pager page={page} pages={Math.ceil(total / PAGE_SIZE)} hrefOf={(to) => listPath({ ...state, page: to })} />
+          <Pager page={page} pages={Math.ceil(total / WEBSITES_PER_PAGE)} hrefOf={(to) => listPath({ ...state, page: to })} />
         </div>
       )}
     </div>
@@ -76,8 +76,8 @@ export function WebsiteList({ state, found, busy, onShow, ...actions }: Props) {
 }
 
 function countOf({ total, page, websites }: Output<'searchWebsites'>): string {
-  if (total <= PAGE_SIZE) return total === 1 ? '1 website' : `${total.toLocaleString('en')} websites`;
-  const first = (page - 1) * PAGE_SIZE + 1;
+  if (total <= WEBSITES_PER_PAGE) return total === 1 ? '1 website' : `${total.toLocaleString('en')} websites`;
+  const first = (page - 1) * WEBSITES_PER_PAGE + 1;
   return `Websites ${first.toLocaleString('en')} to ${(first + websites.length - 1).toLocaleString('en')} of ${total.toLocaleString('en')}`;
 }
 

@@ -1,10 +1,9 @@
 import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Link, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
-import type { WebsiteTab } from '../../../contract/pages.ts';
 import { useCall } from '../../lib/calls.ts';
 import { signInUrlOf } from '../../lib/snippets.ts';
-import { paths, websitePath } from '../../paths.ts';
+import { paths, type WebsiteTab, websitePath } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { BackIcon, CheckIcon, OpenIcon, SiteIcon } from '../../ui/icons.tsx';

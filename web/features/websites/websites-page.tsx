@@ -6,7 +6,7 @@ import { domainInput, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/queries.ts';
-import { registeredPath, websitePath } from '../../paths.ts';
+import { registeredPath, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, FormDialog, useAddParameter } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { safePath } from './paths.ts';
+import { safePath } from './storage.ts';
 
 const origin = 'https://auth.example';
 

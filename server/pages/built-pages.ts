@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import type { LanguageCode } from '../../contract/languages.ts';
+import type { BuiltPage } from '../../contract/pages.ts';
+
+/** A page that the portal's entry shows. */
+export type PortalPage = Extract<BuiltPage, { entry: 'portal' }>;
+
+/** The pages of the built web app by their path. */
+export type BuiltPages = Record<string, BuiltPage>;
+
+/** Returns the pages of the built web app. @throws Error when it is not built */
+export function readBuiltPages(webRoot: string): BuiltPages {
+  try {
+    return JSON.parse(readFileSync(`${webRoot}pages.json`, 'utf8'));
+  } catch (cause) {
+    throw new Error('The web app is not built. Run: npm run build', { cause });
+  }
+}
+
+/** Returns the page at a path, with the domain of the path in its addresses; null where there is none. */
+export function pageAt(pages: BuiltPages, path: string): BuiltPage | null {
+  const [, folder, domain, tab] = /^(\/dashboard\/websites\/)([^/]+)(.*)$/.exec(path) ?? [];
+  const page = pages[domain ? `${folder}:domain${tab}` : path];
+  if (!page || page.entry === 'signin' || !domain) return page ?? null;
+  // A domain has no other characters, and would be a part of an element.
+  const isDomain = /^[a-z0-9.-]+$/.test(domain);
+  return { ...page, developerCalls: isDomain ? page.developerCalls.map((address) => address.replace('DOMAIN', domain)) : [] };
+}
+
+/**
+ * Returns the elements that make a browser load the scripts and the data of a page together with the first script, not only once that has
+ * run and knows the developer.
+ * @param developer null without one; else whether to load the page's own data
+ * @param language of the visitor, for a page that has several
+ */
+export function preloadsOf(
+  { scripts, calls, developerCalls }: PortalPage,
+  developer: { pageData: boolean } | null,
+  language: LanguageCode,
+): string {
+  const data = developer ? ['/api/auth/session', ...(developer.pageData ? developerCalls : [])] : [];
+  const addresses = [...calls, ...data].map((address) => address.replace('LANGUAGE', language).replaceAll('&', '&amp;'));
+  return [
+    ...scripts.map((script) => `<link rel="modulepreload" href="/${script}" />`),
+    // `crossorigin`, like a fetch of a script.
+    ...addresses.map((address) => `<link rel="preload" as="fetch" href="${address}" crossorigin />`),
+  ].join('');
+}

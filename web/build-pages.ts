@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { Plugin, Rolldown } from 'vite';
+import { calls } from '../contract/calls.ts';
+import { addressOf } from '../contract/client.ts';
+import type { BuiltPage } from '../contract/pages.ts';
+import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../docs/pages.ts';
+import { docFiles } from './build-docs.ts';
+import { heads, type Page, type PageName, type PortalPage, pages, paths, sourcesOf, WEBSITE_TABS } from './pages.ts';
+
+const PRODUCT = 'Email Auth';
+
+/** Writes pages.json: for the service, what each page is and loads first (server/pages/built-pages.ts). */
+export const builtPages: Plugin = {
+  name: 'built-pages',
+  applyToEnvironment: ({ name }) => name === 'client',
+  generateBundle(_, bundle) {
+    const rows = (Object.keys(pages) as PageName[]).flatMap((name) => rowsOf(name, bundle));
+    this.emitFile({ type: 'asset', fileName: 'pages.json', source: JSON.stringify(Object.fromEntries(rows)) });
+  },
+};
+
+type Row = readonly [path: string, page: BuiltPage];
+
+/** Returns the pages of a row of the table: several where its path is a pattern. */
+function rowsOf(name: PageName, bundle: Rolldown.OutputBundle): Row[] {
+  const page: Page = pages[name];
+  const path = paths[name];
+  if (page.frame === 'signin') return [[path, { entry: 'signin' }]];
+  if (page.frame === 'redirect') return rowsOf(page.to, bundle).map(([, row]) => [path, row]);
+  const built = builtPage(page, bundle);
+  if (name === 'website') {
+    const folder = path.replace('/:tab?', '');
+    return [undefined, ...WEBSITE_TABS].map((tab) => {
+      const more = builtPage({ ...page, parts: { tab: `features/websites/${tab ?? 'stats'}-tab.tsx#` } }, bundle);
+      return [tab ? `${folder}/${tab}` : folder, more];
+    });
+  }
+  if (name === 'doc') {
+    const docs = [...docPages, ...frameworkPages, ...promptPages].filter(({ slug }) => docPath(slug) !== paths.guide);
+    return docs.map(({ slug, title, description }) => {
+      const head = { title: `${title} · ${PRODUCT}`, description, markdown: markdownPath(slug) };
+      return [docPath(slug), { ...built, head, calls: [docFiles.get(slug) ?? ''] }];
+    });
+  }
+  const head = heads[name];
+  return [[path, { ...built, head: head && { ...head, title: `${head.title} · ${PRODUCT}` } }]];
+}
+
+function builtPage(page: PortalPage, bundle: Rolldown.OutputBundle) {
+  const addresses = (list: PortalPage['calls'] = []) => list.map(([call, input]) => addressOf(calls[call], input));
+  const scripts = new Set<string>();
+  for (const source of sourcesOf(page)) addScripts(source.split('#')[0], bundle, scripts);
+  return {
+    entry: 'portal' as const,
+    scripts: [...scripts],
+    calls: addresses(page.calls),
+    developerCalls: addresses(page.developerCalls),
+  };
+}
+
+/** Adds the chunk of a file and those that it imports, without the first script. @throws Error when the file has no chunk */
+function addScripts(source: string, bundle: Rolldown.OutputBundle, scripts: Set<string>): void {
+  const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+  const add = (chunk: Rolldown.OutputChunk | undefined) => {
+    if (!chunk) throw new Error(`web/${source} has no chunk.`);
+    if (chunk.isEntry || scripts.has(chunk.fileName)) return;
+    scripts.add(chunk.fileName);
+    for (const imported of chunk.imports) add(chunks.find(({ fileName }) => fileName === imported));
+  };
+  add(chunks.find(({ facadeModuleId }) => facadeModuleId === join(import.meta.dirname, source)));
+}

@@ -1,0 +1,278 @@
+import type { CallName, Input } from '../contract/calls.ts';
+import type { LanguageCode } from '../contract/languages.ts';
+import { STATS_DAYS } from '../contract/limits.ts';
+
+/** The path of each page. `:domain`: any; `?`: may be missing; `*`: the pages of the documentation, which docs/pages.ts lists. */
+export const paths = {
+  landing: '/',
+  signIn: '/auth',
+  signInOfSite: '/domain-auth',
+  callback: '/auth/callback',
+  legacyCallback: '/legacy-auth',
+  link: '/auth/link',
+  developer: '/developer',
+  websites: '/developer-email-auth',
+  dashboard: '/dashboard',
+  website: '/dashboard/websites/:domain/:tab?',
+  overview: '/dashboard/overview',
+  activity: '/dashboard/activity',
+  applications: '/dashboard/auth',
+  analytics: '/dashboard/analytics',
+  bugs: '/dashboard/bugs',
+  settings: '/dashboard/settings',
+  profile: '/profile',
+  passkeys: '/passkeys',
+  status: '/status',
+  admin: '/admin',
+  loginStats: '/iladmin',
+  guide: '/webservices/email-auth',
+  register: '/webservices/email-auth/register',
+  registered: '/webservices/email-auth/register/success',
+  doc: '/webservices/email-auth/*',
+  terms: '/tos',
+  privacy: '/privacy',
+} as const;
+
+export type PageName = keyof typeof paths;
+
+/** The pages below that of a website, whose own page has its statistics. */
+export const WEBSITE_TABS = ['setup', 'log', 'visitors', 'branding', 'team', 'settings'] as const;
+export type WebsiteTab = (typeof WEBSITE_TABS)[number];
+
+/** A component by its file in web/ and its export. */
+export type Source = `features/${string}.tsx#${string}`;
+
+/** A call with its input. */
+type FirstCall = { [Name in CallName]: readonly [Name, Input<Name>] }[CallName];
+
+/** A page of the portal entry. */
+export type PortalPage = {
+  /** What is around the page: the bar of a public page; that of the portal with its sidebar, for a signed-in developer only; or nothing. */
+  frame: 'public' | 'portal' | 'none';
+  /** Its component, which gets `notFound`, what to show where there is nothing at the path. */
+  component: Source;
+  /** Components of other features, by the property of the page's component that gets them. */
+  parts?: Record<string, Source>;
+  /** A component of another feature above the page, which does not wait for it. */
+  above?: Source;
+  /** A component around the page, also for whom is not signed in. */
+  around?: Source;
+  /** The calls that it makes first. */
+  calls?: readonly FirstCall[];
+  /** The calls that it makes first for a signed-in developer. */
+  developerCalls?: readonly FirstCall[];
+  /** `developerCalls` are made when the pointer is on a link to the page. */
+  isPrefetched?: true;
+  /** How the commands name it, and further words that find it. */
+  command?: { label: string; keywords: string[] };
+};
+
+/** A page of the sign-in entry, or one that redirects. */
+export type Page = PortalPage | { frame: 'signin' } | { frame: 'redirect'; to: PageName };
+
+/** Returns the components of a page. */
+export const sourcesOf = ({ component, above, around, parts = {} }: PortalPage): Source[] =>
+  [component, above, around, ...Object.values(parts)].filter((source) => source !== undefined);
+
+const INVITATIONS = 'features/websites/invitations.tsx#Invitations';
+const DEVICES = 'features/devices/devices.tsx#Devices';
+
+/** Websites on one page of their list. */
+export const WEBSITES_PER_PAGE = 25;
+/** The newest entries of the audit log that the overview shows. */
+export const RECENT_ENTRIES = 4;
+const FIRST_WEBSITES = ['searchWebsites', { q: '', sort: 'added', page: 1, limit: WEBSITES_PER_PAGE }] as const;
+
+/** Stands in the input of a call for the language of the visitor, which the service knows. */
+const VISITOR_LANGUAGE = 'LANGUAGE' as LanguageCode;
+
+/** What each page is: the router, the commands, and the service by the build (web/build-pages.ts) follow from it. In the order of the commands. */
+export const pages = {
+  signIn: { frame: 'signin' },
+  signInOfSite: { frame: 'signin' },
+  callback: { frame: 'signin' },
+  legacyCallback: { frame: 'signin' },
+  link: { frame: 'signin' },
+
+  websites: {
+    frame: 'portal',
+    component: 'features/websites/websites-page.tsx#WebsitesPage',
+    above: INVITATIONS,
+    developerCalls: [FIRST_WEBSITES, ['listInvitations', {}]],
+    isPrefetched: true,
+    command: { label: 'Websites', keywords: ['my', 'email', 'auth', 'service', 'domains'] },
+  },
+  website: {
+    frame: 'portal',
+    component: 'features/websites/website-page.tsx#WebsitePage',
+    developerCalls: [['readWebsite', { domain: 'DOMAIN' }]],
+  },
+  dashboard: {
+    frame: 'portal',
+    component: 'features/overview/overview-page.tsx#OverviewPage',
+    developerCalls: [['overview', {}], ['accountLogins', { days: STATS_DAYS }], ['auditLogs', { limit: RECENT_ENTRIES }], FIRST_WEBSITES],
+    isPrefetched: true,
+    command: { label: 'Overview', keywords: ['dashboard', 'figures', 'statistics'] },
+  },
+  overview: { frame: 'redirect', to: 'dashboard' },
+  applications: {
+    frame: 'portal',
+    component: 'features/applications/applications-page.tsx#ApplicationsPage',
+    developerCalls: [
+      ['listClients', {}],
+      ['listApiKeys', {}],
+    ],
+    command: { label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
+  },
+  activity: {
+    frame: 'portal',
+    component: 'features/activity/activity-page.tsx#ActivityPage',
+    command: { label: 'Activity', keywords: ['audit', 'log', 'history'] },
+  },
+  settings: {
+    frame: 'portal',
+    component: 'features/settings/settings-page.tsx#SettingsPage',
+    parts: {
+      devices: DEVICES,
+      passkeys: 'features/passkeys/passkeys-page.tsx#Passkeys',
+      connections: 'features/connections/connections.tsx#Connections',
+    },
+    developerCalls: [
+      ['settings', {}],
+      ['listWebsites', {}],
+      ['listDevices', {}],
+      ['listPasskeys', {}],
+      ['translations', { language: 'en' }],
+      ['listConnections', {}],
+    ],
+    command: { label: 'Settings', keywords: ['name', 'organization', 'branding'] },
+  },
+  profile: {
+    frame: 'portal',
+    component: 'features/profile/profile-page.tsx#ProfilePage',
+    parts: { devices: DEVICES },
+    developerCalls: [
+      ['settings', {}],
+      ['listDevices', {}],
+    ],
+    command: { label: 'Profile', keywords: ['account', 'devices'] },
+  },
+  developer: {
+    frame: 'portal',
+    component: 'features/developer/developer-page.tsx#DeveloperPage',
+    above: INVITATIONS,
+    around: 'features/developer/developer-page.tsx#TokenLogin',
+    developerCalls: [['listInvitations', {}]],
+    command: { label: 'Developer Home', keywords: ['portal'] },
+  },
+  analytics: {
+    frame: 'portal',
+    component: 'features/waitlist/waitlist-pages.tsx#AnalyticsPage',
+    developerCalls: [['waitlist', {}]],
+    command: { label: 'Analytics', keywords: ['waitlist', 'soon'] },
+  },
+  bugs: {
+    frame: 'portal',
+    component: 'features/waitlist/waitlist-pages.tsx#BugsPage',
+    developerCalls: [['waitlist', {}]],
+    command: { label: 'Bug Reports', keywords: ['waitlist', 'soon'] },
+  },
+  passkeys: {
+    frame: 'none',
+    component: 'features/passkeys/passkeys-page.tsx#PasskeysPage',
+    calls: [['translations', { language: VISITOR_LANGUAGE }]],
+    developerCalls: [['listPasskeys', {}]],
+  },
+
+  landing: {
+    frame: 'public',
+    component: 'features/landing/landing-page.tsx#LandingPage',
+    command: { label: 'Home', keywords: ['start', 'landing'] },
+  },
+  guide: {
+    frame: 'public',
+    component: 'features/guide/guide-page.tsx#GuidePage',
+    command: { label: 'Documentation', keywords: ['guide', 'help', 'integrate'] },
+  },
+  register: {
+    frame: 'public',
+    component: 'features/registration/registration-pages.tsx#RegisterPage',
+    command: { label: 'Register a domain', keywords: ['website', 'site'] },
+  },
+  registered: { frame: 'public', component: 'features/registration/registration-pages.tsx#RegisteredPage' },
+  doc: { frame: 'public', component: 'features/docs/doc-page.tsx#DocPage' },
+  status: {
+    frame: 'public',
+    component: 'features/status/status-page.tsx#StatusPage',
+    calls: [['status', {}]],
+    command: { label: 'Status', keywords: ['incidents', 'uptime'] },
+  },
+  terms: {
+    frame: 'public',
+    component: 'features/legal/legal-pages.tsx#TermsPage',
+    command: { label: 'Terms', keywords: ['legal', 'tos'] },
+  },
+  privacy: {
+    frame: 'public',
+    component: 'features/legal/legal-pages.tsx#PrivacyPage',
+    command: { label: 'Privacy', keywords: ['legal'] },
+  },
+  admin: { frame: 'public', component: 'features/admin/admin-page.tsx#AdminPage', calls: [['adminSession', {}]] },
+  loginStats: { frame: 'public', component: 'features/admin/login-stats-page.tsx#LoginStatsPage', calls: [['adminSession', {}]] },
+} as const satisfies Record<PageName, Page>;
+
+/**
+ * The texts for search engines and link previews, of the pages that may be listed; `markdown`: the path of the page as Markdown. They stand
+ * beside the table, because a browser needs none.
+ */
+export const heads: { [Name in PageName]?: { title: string; description: string; markdown?: string } } = {
+  landing: {
+    title: 'Passwordless email auth for vibe coding',
+    description: 'Passwordless email sign-in for any site: magic links, single-use tokens, set up in under 2 minutes.',
+    markdown: '/llms.txt',
+  },
+  guide: {
+    title: 'Email Authentication',
+    description: 'How a website signs its visitors in by email: prompts for AI assistants, four manual steps, code for each framework.',
+    markdown: '/webservices/email-auth.md',
+  },
+  register: {
+    title: 'Register your domain',
+    description: 'Register a domain with a linked email. It is active immediately, and the code for your framework is next to the form.',
+  },
+  status: { title: 'Status', description: 'Whether the sign-in service works, measured by the service itself.' },
+  terms: { title: 'Terms of Service', description: 'The terms for registering a website with Email Auth.' },
+  privacy: { title: 'Privacy Policy', description: 'Which personal data Email Auth stores, for what purpose and how long.' },
+};
+
+/** Returns the page of the portal entry at a path, with its pattern; undefined where there is none. */
+export function pageAt(path: string): { path: string; page: Exclude<Page, { frame: 'signin' }> } | undefined {
+  for (const name of Object.keys(pages) as PageName[]) {
+    const page: Page = pages[name];
+    if (page.frame !== 'signin' && patternOf(paths[name]).test(path)) return { path: paths[name], page };
+  }
+  return undefined;
+}
+
+function patternOf(path: string): RegExp {
+  const source = path
+    .replace(/\/:\w+\?/, '(?:/[^/]+)?')
+    .replace(/:\w+/, '[^/]+')
+    .replace('*', '.+');
+  return new RegExp(`^${source}/?$`);
+}
+
+/** The built-in inbox of local mode. */
+export const INBOX = '/dev/inbox';
+
+/** The demo shop of local mode. */
+export const DEMO = '/demo';
+
+/** The beginning of the paths of all pages of websites. */
+export const websitesFolder = `${paths.dashboard}/websites/`;
+
+/** Returns the path of a website's page, or of one of its tabs. */
+export const websitePath = (domain: string, tab?: WebsiteTab) => `${websitesFolder}${encodeURIComponent(domain)}${tab ? `/${tab}` : ''}`;
+
+/** Returns the path of the page after a registration, whose steps are filled in with the domain. */
+export const registeredPath = (domain: string) => `${paths.registered}?domain=${encodeURIComponent(domain)}`;
