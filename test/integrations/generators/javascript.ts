@@ -98,7 +98,9 @@ export const javascriptProjects = {
   'express-generator': { make: (directory, run) => run('express', ['--force', '.'], directory), start: npmStart },
   'yarn-workspace': {
     async make(directory, run) {
-      const root = { name: 'shop', private: true, workspaces: ['packages/*'], packageManager: 'yarn@1.22.22' };
+      // Yarn 1 installs no package of which an optional dependency is not in the registry, as of vite 8.4.0.
+      const resolutions = { vite: '8.3.4' };
+      const root = { name: 'shop', private: true, workspaces: ['packages/*'], packageManager: 'yarn@1.22.22', resolutions };
       const server = { name: 'server', version: '1.0.0', type: 'module', dependencies: { express: '^5.3.0' } };
       await files({
         'package.json': `${JSON.stringify(root, null, 2)}\n`,
