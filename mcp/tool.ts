@@ -71,6 +71,7 @@ export type Tool = {
 /** Returns one tool of the MCP server; the tools are in tools/. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(tool: Definition<Input, Output>): Tool {
   const { name, title, description, annotations, input, output } = tool;
+  const listed = { title, description, annotations, inputSchema: listedSchema(input), outputSchema: listedSchema(output) };
   return {
     name,
     readOnly: annotations.readOnlyHint,
@@ -87,11 +88,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
         }
       };
       // The SDK infers the callback's type from the schema object; here the types of `run` already ensure that they match.
-      server.registerTool(
-        name,
-        { title, description, annotations, inputSchema: withoutValidation(input), outputSchema: output },
-        call as never,
-      );
+      server.registerTool(name, listed, call as never);
     },
   };
 }
@@ -105,12 +102,19 @@ function parseInput<Input extends z.ZodObject>(input: Input, args: unknown): z.o
 }
 
 /**
- * Returns the schema that clients see, without its validation: parseInput does that, since the SDK's message would be long and
- * could quote the whole input.
+ * Returns the schema that clients see, which is made once for all servers. It has no validation: the message of the SDK would be long and
+ * could quote the whole input, so that parseInput validates the input, and `call` the output.
  */
-function withoutValidation(schema: z.ZodObject) {
+function listedSchema(schema: z.ZodObject) {
   const { jsonSchema } = schema['~standard'];
-  return { '~standard': { version: 1 as const, vendor: 'zod', jsonSchema, validate: (value: unknown) => ({ value }) } };
+  const made = new Map<string, Record<string, unknown>>();
+  const once = (io: 'input' | 'output') => (options: Parameters<typeof jsonSchema.input>[0]) => {
+    const known = made.get(io) ?? jsonSchema[io](options);
+    made.set(io, known);
+    return known;
+  };
+  const listed = { input: once('input'), output: once('output') };
+  return { '~standard': { version: 1 as const, vendor: 'zod', jsonSchema: listed, validate: (value: unknown) => ({ value }) } };
 }
 
 type ErrorContext = Pick<McpContext, 'howToSignIn' | 'onDenied' | 'report' | 'signIn'>;
