@@ -5,15 +5,13 @@ import { AUTHENTICATIONS } from '../contract/rules.ts';
 import { APPLICATION_SCOPES } from '../contract/scopes.ts';
 import type { Flags } from './command.ts';
 import { EXIT, usageError } from './exit.ts';
-import { dayOf, requireOne } from './sites.ts';
+import { requireOne } from './lists.ts';
+import { dayOf } from './sites.ts';
 import { minuteOf, type Terminal } from './terminal.ts';
 
 type Application = Output<'listClients'>[number];
 type Settings = Omit<Input<'createClient'>, 'name' | 'redirectUris'>;
 
-/** The fields of an application with --json. */
-export const APP_FIELDS =
-  'id,name,clientId,redirectUris,isActive,createdAt,authentication,jwks,jwksUri,logoutUris,backchannelLogoutUri,pkceRequired,scopes,formerSecretUntil';
 export const REDIRECT_URI =
   'where sign-ins lead to, compared exactly: https, http to localhost with any port, or a scheme of your own: a domain in reverse order such as com.example.app:/callback; up to ten';
 
@@ -65,7 +63,6 @@ async function readJwks(file: string): Promise<NonNullable<Settings['jwks']>> {
 export async function requireApp(client: Client, text: string): Promise<Application> {
   return requireOne(await client.listClients({}), text, {
     noun: 'application',
-    code: 'application_not_found',
     list: 'apps list',
     namesOf: ({ id, clientId, name }) => [id, clientId, name],
     idOf: ({ clientId }) => clientId,

@@ -3,6 +3,8 @@ import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
+import type { CallName } from '../contract/calls.ts';
+import { shapeOf } from './shapes.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -35,6 +37,22 @@ const withoutChildProcess: Plugin = {
   load: (id) => (id === '\0empty' ? 'export {};' : undefined),
 };
 
+/** Puts the shapes of what calls return in the place of the calls of shapeOf, which need the schemas. */
+const literalShapes: Plugin = {
+  name: 'literal-shapes',
+  enforce: 'pre',
+  transform: {
+    filter: { id: /\/cli\/commands\/\w+\.ts$/, code: 'shapeOf' },
+    handler(code, id) {
+      const literal = code
+        .replace(/^import { shapeOf } .*$/m, '')
+        .replace(/\bshapeOf\('(\w+)'(?:, '(\w+)')?\)/g, (_, name: CallName, more?: string) => JSON.stringify(shapeOf(name, more)));
+      if (literal.includes('shapeOf')) this.error(`${id} calls shapeOf with something else than literals.`);
+      return literal;
+    },
+  },
+};
+
 type ModuleGraph = { getModuleInfo(id: string): { importers: readonly string[] } | null };
 
 const COMMAND_LINE = here('./command-line.ts');
@@ -57,7 +75,7 @@ function isLoadedAtStart(id: string, graph: ModuleGraph, visited = new Set<strin
 export default defineConfig({
   root: here('..'),
   publicDir: false,
-  plugins: [withoutChildProcess, selfContained, xdgOpen],
+  plugins: [withoutChildProcess, literalShapes, selfContained, xdgOpen],
   ssr: { noExternal: true },
   // Ink loads its debugger with DEV, and React its development build without NODE_ENV.
   define: { 'process.env.NODE_ENV': '"production"', 'process.env.DEV': '"false"' },

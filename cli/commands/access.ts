@@ -4,41 +4,35 @@ import type { Client } from '../../contract/client.ts';
 import { RESOURCE_SCOPES, type ResourceScope, SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import type { CommandSpec, Context, Flags } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
+import { listCommand, requireOne } from '../lists.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
-import { dayOf, requireOne } from '../sites.ts';
+import { shapeOf } from '../shapes.ts';
+import { dayOf } from '../sites.ts';
 import { minuteOf, records, type Terminal, table } from '../terminal.ts';
 
 type ApiKey = Output<'listApiKeys'>[number];
 type GraceHours = 0 | 1 | 24 | 168;
 
-const KEY_FIELDS = 'id,name,environment,scopes,isActive,keyId,createdAt,lastUsed,expiresAt';
-const NEW_KEY_SHAPE = `{${KEY_FIELDS},key}`;
 /** The values that the service accepts. */
 const GRACE_HOURS: readonly GraceHours[] = [0, 1, 24, 168];
 
-export const keysList: CommandSpec = {
+export const keysList = listCommand({
   usage: 'keys list',
-  needs: 'sign-in',
   group: 'Account',
   summary: 'your API keys, active ones and those that ended within 30 days',
   examples: ['keys list', 'keys list --json'],
-  json: `[{${KEY_FIELDS}}]`,
-  async run({ terminal, signedIn }) {
-    const { client } = await signedIn();
-    const keys = await client.listApiKeys({});
-    const rows = keys.map((key) => [
-      key.name,
-      key.keyId,
-      key.environment,
-      key.scopes?.join(' ') ?? 'all',
-      statusOf(key),
-      key.lastUsed ? dayOf(key.lastUsed) : 'never',
-    ]);
-    terminal.result(keys, keys.length > 0 ? records(['NAME', 'KEY', 'KIND', 'SCOPES', 'STATUS', 'LAST USED'], rows, terminal) : '');
-    if (keys.length === 0) terminal.note('You have no API keys yet. Create one: `emailauth keys create "Deploy script"`');
-    return EXIT.ok;
+  json: shapeOf('listApiKeys'),
+  load: (client) => client.listApiKeys({}),
+  columns: {
+    NAME: ({ name }) => name,
+    KEY: ({ keyId }) => keyId,
+    KIND: ({ environment }) => environment,
+    SCOPES: ({ scopes }) => scopes?.join(' ') ?? 'all',
+    STATUS: (key) => statusOf(key),
+    'LAST USED': ({ lastUsed }) => (lastUsed ? dayOf(lastUsed) : 'never'),
   },
-};
+  empty: 'You have no API keys yet. Create one: `emailauth keys create "Deploy script"`',
+});
 
 export const keysCreate: CommandSpec = {
   usage: 'keys create [name]',
@@ -53,7 +47,7 @@ export const keysCreate: CommandSpec = {
     '--scopes <scope...>': `what the key may be used for: ${RESOURCE_SCOPES.join(', ')}; everything by default`,
   },
   examples: ['keys create deploy > key.txt', 'keys create "Deploy script" --test --json', 'keys create Charts --scopes stats:read'],
-  json: NEW_KEY_SHAPE,
+  json: shapeOf('createApiKey'),
   exits: { 6: 'your account has the maximum number of API keys' },
   async run({ terminal, signedIn }, [given], { test = false, scopes }) {
     const { client } = await signedIn();
@@ -75,7 +69,7 @@ export const keysRotate: CommandSpec = {
   choices: { '--grace': GRACE_HOURS.map(String) },
   flags: { '--grace <hours>': `how long the old key still works: ${GRACE_HOURS.join(', ')}; 24 by default` },
   examples: ['keys rotate "Deploy script"', 'keys rotate ea_live_abc123 --grace 1 > key.txt'],
-  json: NEW_KEY_SHAPE,
+  json: shapeOf('rotateApiKey'),
   async run({ terminal, signedIn }, [given = ''], { grace = '24' }) {
     const graceHours = Number(grace) as GraceHours;
     const { client } = await signedIn();
@@ -112,7 +106,7 @@ export const keysUsage: CommandSpec = {
   group: 'Account',
   summary: 'the calls with an API key on each of 30 UTC days',
   examples: ['keys usage "Deploy script"', 'keys usage ea_live_abc123 --json'],
-  json: '{total,days:[{date,calls,refused}]}',
+  json: shapeOf('apiKeyUsage'),
   async run({ terminal, signedIn }, [given = '']) {
     const { client } = await signedIn();
     const { id } = await requireKey(client, given, () => true);
@@ -153,7 +147,6 @@ async function requireKey(client: Client, text: string, isUsable: (key: ApiKey) 
 function requireKeyAmong(keys: readonly ApiKey[], text: string): ApiKey {
   return requireOne(keys, text, {
     noun: 'API key',
-    code: 'api_key_not_found',
     list: 'keys list',
     // A list shows the beginning of a key with an ellipsis, which is hard to type.
     namesOf: ({ id, keyId, name }) => [id, keyId, keyId.replace('…', ''), name],
@@ -164,26 +157,20 @@ function requireKeyAmong(keys: readonly ApiKey[], text: string): ApiKey {
 type Device = Output<'listDevices'>[number];
 type OwnPasskey = Output<'listPasskeys'>['passkeys'][number];
 
-export const devicesList: CommandSpec = {
+export const devicesList = listCommand({
   usage: 'devices list',
-  needs: 'sign-in',
   group: 'Account',
   summary: 'the browsers and programs in which you are signed in, or remembered',
   examples: ['devices list', "devices list --json | jq -r '.[] | select(.current | not).id'"],
-  json: '[{id,label,current,signedIn,createdAt,lastSeen}]',
-  async run({ terminal, signedIn }) {
-    const { client } = await signedIn();
-    const devices = await client.listDevices({});
-    const rows = devices.map(({ id, label, current, signedIn: isSignedIn, lastSeen }) => [
-      label,
-      current ? 'this one' : isSignedIn ? 'signed in' : 'remembered',
-      dayOf(lastSeen),
-      id,
-    ]);
-    terminal.result(devices, records(['DEVICE', 'STATUS', 'LAST SEEN', 'ID'], rows, terminal));
-    return EXIT.ok;
+  json: shapeOf('listDevices'),
+  load: (client) => client.listDevices({}),
+  columns: {
+    DEVICE: ({ label }) => label,
+    STATUS: ({ current, signedIn }) => (current ? 'this one' : signedIn ? 'signed in' : 'remembered'),
+    'LAST SEEN': ({ lastSeen }) => dayOf(lastSeen),
+    ID: ({ id }) => id,
   },
-};
+});
 
 export const devicesRevoke: CommandSpec = {
   usage: 'devices revoke [device]',
@@ -263,7 +250,6 @@ const nameOfKey = ({ name, keyId }: ApiKey) => `${name} (${keyId})`;
 function requirePasskey(passkeys: readonly OwnPasskey[], text: string): OwnPasskey {
   return requireOne(passkeys, text, {
     noun: 'passkey',
-    code: 'passkey_not_found',
     list: 'devices revoke --all',
     namesOf: ({ id, name }) => [id, name],
     idOf: ({ id }) => id,
@@ -280,7 +266,6 @@ async function forgetOwnSignIn({ credentials, host, signedIn }: Context): Promis
 function requireDevice(devices: readonly Device[], text: string): Device {
   return requireOne(devices, text, {
     noun: 'device',
-    code: 'device_not_found',
     list: 'devices list',
     namesOf: ({ id, label }) => [id, label],
     idOf: ({ id }) => id,
@@ -289,28 +274,22 @@ function requireDevice(devices: readonly Device[], text: string): Device {
 
 type Connection = Output<'listConnections'>[number];
 
-export const connectionsList: CommandSpec = {
+export const connectionsList = listCommand({
   usage: 'connections list',
-  needs: 'sign-in',
   group: 'Account',
   summary: 'the applications that you signed in to with this service, and what they may do',
   examples: ['connections list', "connections list --json | jq -r '.[].clientId'"],
-  json: '[{id,clientId,name,hosts,kind,scopes,createdAt,lastUsed}]',
-  async run({ terminal, signedIn }) {
-    const { client } = await signedIn();
-    const connections = await client.listConnections({});
-    const rows = connections.map(({ name, hosts, scopes, createdAt, lastUsed }) => [
-      stripVTControlCharacters(name),
-      hosts.join(', '),
-      dayOf(createdAt),
-      dayOf(lastUsed),
-      scopes.map((scope) => SCOPE_DESCRIPTIONS[scope]).join(', '),
-    ]);
-    terminal.result(connections, rows.length > 0 ? records(['NAME', 'HOSTS', 'SINCE', 'LAST USED', 'IT MAY'], rows, terminal) : '');
-    if (rows.length === 0) terminal.note('You are not connected to any application.');
-    return EXIT.ok;
+  json: shapeOf('listConnections'),
+  load: (client) => client.listConnections({}),
+  columns: {
+    NAME: ({ name }) => stripVTControlCharacters(name),
+    HOSTS: ({ hosts }) => hosts.join(', '),
+    SINCE: ({ createdAt }) => dayOf(createdAt),
+    'LAST USED': ({ lastUsed }) => dayOf(lastUsed),
+    'IT MAY': ({ scopes }) => scopes.map((scope) => SCOPE_DESCRIPTIONS[scope]).join(', '),
   },
-};
+  empty: 'You are not connected to any application.',
+});
 
 export const connectionsRevoke: CommandSpec = {
   usage: 'connections revoke <connection>',
@@ -334,7 +313,6 @@ export const connectionsRevoke: CommandSpec = {
 function requireConnection(connections: readonly Connection[], text: string): Connection {
   return requireOne(connections, text, {
     noun: 'connection',
-    code: 'connection_not_found',
     list: 'connections list',
     namesOf: ({ id, clientId, name, hosts }) => [...new Set([id, clientId, name, ...hosts])],
     idOf: ({ id }) => id,

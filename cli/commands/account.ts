@@ -2,13 +2,13 @@ import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
+import { shapeOf } from '../shapes.ts';
 import { dayOf } from '../sites.ts';
 import { minuteOf, records, type Terminal, table } from '../terminal.ts';
 
 type Settings = Output<'settings'>;
 type Overview = Output<'overview'>;
 
-const SETTINGS_FIELDS = 'email,name,organisation,plan,branding,createdAt';
 const MAX_LOG_ENTRIES = 100;
 
 export const accountGet: CommandSpec = {
@@ -17,7 +17,7 @@ export const accountGet: CommandSpec = {
   group: 'Account',
   summary: 'your name and organization, and the numbers of the last 30 days',
   examples: ['account get', 'account get --json'],
-  json: `{${SETTINGS_FIELDS},overview:{totalLogins,activeApplications,apiRequests,uptimePercent}}`,
+  json: `${shapeOf('settings').slice(0, -1)},overview:${shapeOf('overview')}}`,
   async run({ terminal, signedIn }) {
     const { client } = await signedIn();
     const [settings, overview] = await Promise.all([client.settings({}), client.overview({})]);
@@ -33,7 +33,7 @@ export const accountSet: CommandSpec = {
   summary: 'change your name or organization',
   flags: { '--name <name>': 'your name; empty: none', '--organization <name>': 'your organization; empty: none' },
   examples: ['account set --name Ada', 'account set --name "Ada Lovelace" --organization "Analytical Engines"'],
-  json: `{${SETTINGS_FIELDS}}`,
+  json: shapeOf('settings'),
   async run({ terminal, signedIn }, _, { name, organization }) {
     if (name === undefined && organization === undefined) throw usageError('Nothing to change.', 'Give --name or --organization.');
     const { client } = await signedIn();
@@ -51,7 +51,7 @@ export const accountLog: CommandSpec = {
   summary: 'what you changed and your own sign-ins, newest first',
   flags: { '--limit <n>': `how many entries: 1 to ${MAX_LOG_ENTRIES}; 20 by default` },
   examples: ['account log', 'account log --limit 100 --json'],
-  json: '[{id,action,createdAt,domain,displayDomain}]',
+  json: shapeOf('auditLogs'),
   async run({ terminal, signedIn }, _, { limit = '20' }) {
     const count = /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
     if (count < 1 || count > MAX_LOG_ENTRIES) throw usageError(`--limit takes a number from 1 to ${MAX_LOG_ENTRIES}.`);

@@ -1,37 +1,29 @@
 import { stripVTControlCharacters } from 'node:util';
 import { SECRET_GRACE_HOURS } from '../../contract/rules.ts';
 import { redirectUriFault } from '../../contract/urls.ts';
-import { APP_FIELDS, CLIENT_CHOICES, CLIENT_FLAGS, formatApp, printChangedApp, REDIRECT_URI, requireApp, settingsOf } from '../apps.ts';
+import { CLIENT_CHOICES, CLIENT_FLAGS, formatApp, printChangedApp, REDIRECT_URI, requireApp, settingsOf } from '../apps.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
+import { listCommand } from '../lists.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
+import { shapeOf } from '../shapes.ts';
 import { minuteOf, records, type Terminal, wrap } from '../terminal.ts';
 
-const APP_SHAPE = `{${APP_FIELDS}}`;
-const CHANGED_APP_SHAPE = `{${APP_FIELDS},clientSecret?}`;
-
-export const appsList: CommandSpec = {
+export const appsList = listCommand({
   usage: 'apps list',
-  needs: 'sign-in',
   group: 'Account',
   summary: 'your applications (OAuth clients)',
   examples: ['apps list', "apps list --json | jq -r '.[].clientId'"],
-  json: `[${APP_SHAPE}]`,
-  async run({ terminal, signedIn }) {
-    const { client } = await signedIn();
-    const apps = await client.listClients({});
-    const rows = apps.map(({ name, clientId, isActive, redirectUris }) => [
-      name,
-      clientId,
-      isActive ? 'yes' : 'no',
-      redirectUris.join(' '),
-    ]);
-    terminal.result(apps, apps.length > 0 ? records(['NAME', 'CLIENT ID', 'ACTIVE', 'REDIRECT URIS'], rows, terminal) : '');
-    if (apps.length === 0)
-      terminal.note('You have no applications yet. Add one: `emailauth apps add Notes --redirect-uri https://notes.example/callback`');
-    return EXIT.ok;
+  json: shapeOf('listClients'),
+  load: (client) => client.listClients({}),
+  columns: {
+    NAME: ({ name }) => name,
+    'CLIENT ID': ({ clientId }) => clientId,
+    ACTIVE: ({ isActive }) => (isActive ? 'yes' : 'no'),
+    'REDIRECT URIS': ({ redirectUris }) => redirectUris.join(' '),
   },
-};
+  empty: 'You have no applications yet. Add one: `emailauth apps add Notes --redirect-uri https://notes.example/callback`',
+});
 
 export const appsAdd: CommandSpec = {
   usage: 'apps add [name]',
@@ -47,7 +39,7 @@ export const appsAdd: CommandSpec = {
     'apps add Notes --redirect-uri https://notes.example/callback http://localhost/callback --json',
     "apps add Grafana --auth secret --redirect-uri https://grafana.example/login/generic_oauth --json | jq -r '.clientSecret'",
   ],
-  json: CHANGED_APP_SHAPE,
+  json: shapeOf('createClient'),
   exits: { 6: 'your account has the maximum number of applications' },
   async run({ terminal, signedIn }, [given], { redirectUri, ...flags }) {
     const settings = await settingsOf(flags);
@@ -75,7 +67,7 @@ export const appsGet: CommandSpec = {
   group: 'Account',
   summary: 'one application, by its name, client ID or id',
   examples: ['apps get Notes'],
-  json: APP_SHAPE,
+  json: shapeOf('listClients').slice(1, -1),
   async run({ terminal, signedIn }, [given = '']) {
     const { client } = await signedIn();
     const app = await requireApp(client, given);
@@ -106,7 +98,7 @@ export const appsUpdate: CommandSpec = {
     'apps update Notes --scopes openid email websites:read',
     'apps update Notes --no-active --yes',
   ],
-  json: CHANGED_APP_SHAPE,
+  json: shapeOf('updateClient'),
   async run({ terminal, signedIn }, [given = ''], { name, redirectUri, active, ...flags }) {
     const settings = await settingsOf(flags);
     if (name === undefined && redirectUri === undefined && active === undefined && Object.keys(settings).length === 0)
@@ -156,7 +148,7 @@ export const appsLog: CommandSpec = {
   group: 'Account',
   summary: 'the last hundred sign-ins of an application, newest first',
   examples: ['apps log Notes'],
-  json: '[{id,action,email,createdAt}]',
+  json: shapeOf('clientLogs'),
   async run({ terminal, signedIn }, [given = '']) {
     const { client } = await signedIn();
     const { id, name } = await requireApp(client, given);
@@ -199,7 +191,7 @@ export const appsRefusals: CommandSpec = {
   group: 'Account',
   summary: 'the last requests of an application that were rejected, and what to change',
   examples: ['apps refusals Notes', "apps refusals Notes --json | jq -r '.[0].remedy'"],
-  json: '[{id,createdAt,error,description,remedy}]',
+  json: shapeOf('clientRefusals'),
   async run({ terminal, signedIn }, [given = '']) {
     const { client } = await signedIn();
     const { id, name } = await requireApp(client, given);

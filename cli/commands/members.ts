@@ -1,35 +1,29 @@
-import type { Output } from '../../contract/calls.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import type { CommandSpec } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
+import { listCommand } from '../lists.ts';
 import { requireConfirmation } from '../prompts.ts';
+import { shapeOf } from '../shapes.ts';
 import { dayOf, displayName, findSite, requireSite } from '../sites.ts';
-import { records } from '../terminal.ts';
 
-type Member = Output<'listMembers'>[number];
-
-const MEMBER_SHAPE = '{email,role,status,invitedBy,invitedAt,joinedAt}';
 const ROLES: readonly WebsiteRole[] = ['member', 'owner'];
 const article = (role: WebsiteRole) => (role === 'owner' ? 'an owner' : 'a member');
 
-export const membersList: CommandSpec = {
+export const membersList = listCommand({
   usage: 'members list <domain>',
-  needs: 'sign-in',
   choices: { domain: 'sites' },
   group: 'Websites',
   summary: 'the team of a website',
   examples: ['members list shop.example', "members list shop.example --json | jq -r '.[].email'"],
-  json: `[${MEMBER_SHAPE}]`,
-  async run({ terminal, signedIn }, [domain = '']) {
-    const { client } = await signedIn();
-    const { id } = await requireSite(client, domain);
-    const members = await client.listMembers({ id });
-    const sinceOf = ({ joinedAt, invitedAt }: Member) => (joinedAt ?? invitedAt) && dayOf((joinedAt ?? invitedAt) as string);
-    const rows = members.map((member) => [member.email, member.role, member.status, sinceOf(member) ?? '']);
-    terminal.result(members, records(['ADDRESS', 'ROLE', 'STATUS', 'SINCE'], rows, terminal));
-    return EXIT.ok;
+  json: shapeOf('listMembers'),
+  load: async (client, [domain = '']) => client.listMembers({ id: (await requireSite(client, domain)).id }),
+  columns: {
+    ADDRESS: ({ email }) => email,
+    ROLE: ({ role }) => role,
+    STATUS: ({ status }) => status,
+    SINCE: ({ joinedAt, invitedAt }) => dayOf(joinedAt ?? invitedAt ?? ''),
   },
-};
+});
 
 export const membersInvite: CommandSpec = {
   usage: 'members invite <domain> <email>',
@@ -40,7 +34,7 @@ export const membersInvite: CommandSpec = {
   about: 'The domain has to be verified. The invitation is sent by email and is valid for 7 days; the address accepts it in the portal.',
   flags: { '--role <role>': 'member, or owner: may also move, delete and share the website' },
   examples: ['members invite shop.example ben@example.com', 'members invite shop.example ben@example.com --role owner'],
-  json: MEMBER_SHAPE,
+  json: shapeOf('inviteMember'),
   exits: { 6: 'the domain is not verified, or the address is in the team already' },
   async run({ terminal, signedIn }, [domain = '', email = ''], { role }) {
     const { client } = await signedIn();
@@ -58,7 +52,7 @@ export const membersRole: CommandSpec = {
   group: 'Websites',
   summary: 'change the role of a member',
   examples: ['members role shop.example ben@example.com owner'],
-  json: MEMBER_SHAPE,
+  json: shapeOf('changeMember'),
   async run({ terminal, signedIn }, [domain = '', email = '', role]) {
     const { client } = await signedIn();
     const site = await requireSite(client, domain);
@@ -87,22 +81,21 @@ export const membersRemove: CommandSpec = {
   },
 };
 
-export const invitationsList: CommandSpec = {
+export const invitationsList = listCommand({
   usage: 'invitations list',
-  needs: 'sign-in',
   group: 'Websites',
   summary: 'invitations to manage websites of others',
   examples: ['invitations list'],
-  json: '[{id,domain,displayDomain,role,invitedBy,expiresAt}]',
-  async run({ terminal, signedIn }) {
-    const { client } = await signedIn();
-    const invitations = await client.listInvitations({});
-    const rows = invitations.map((each) => [displayName(each), each.role, each.invitedBy, dayOf(each.expiresAt)]);
-    terminal.result(invitations, rows.length > 0 ? records(['DOMAIN', 'ROLE', 'INVITED BY', 'UNTIL'], rows, terminal) : '');
-    if (rows.length === 0) terminal.note('You have no invitations.');
-    return EXIT.ok;
+  json: shapeOf('listInvitations'),
+  load: (client) => client.listInvitations({}),
+  columns: {
+    DOMAIN: displayName,
+    ROLE: ({ role }) => role,
+    'INVITED BY': ({ invitedBy }) => invitedBy,
+    UNTIL: ({ expiresAt }) => dayOf(expiresAt),
   },
-};
+  empty: 'You have no invitations.',
+});
 
 export const invitationsAccept = decision('accept', 'accepted');
 export const invitationsDecline = decision('decline', 'declined');

@@ -4,11 +4,9 @@ import { domainInput } from '../../contract/urls.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';
+import { shapeOf } from '../shapes.ts';
 import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, type Site, siteData, throwTaken } from '../sites.ts';
 import { records, type Terminal, table } from '../terminal.ts';
-
-const SITE_FIELDS = 'id,domain,displayDomain,verified,iconUrl,createdAt,role,linkedAddress,proof';
-const SITE_SHAPE = `{${SITE_FIELDS}}`;
 
 export const sitesList: CommandSpec = {
   usage: 'sites list',
@@ -16,7 +14,7 @@ export const sitesList: CommandSpec = {
   group: 'Websites',
   summary: 'your websites',
   examples: ['sites list', "sites list --json | jq -r '.[].domain'"],
-  json: `[{${SITE_FIELDS},signIns}]`,
+  json: shapeOf('listWebsites', 'signIns'),
   async run({ terminal, signedIn }) {
     const { client, host } = await signedIn();
     const { STATS_DAYS } = await import('../../contract/limits.ts');
@@ -44,7 +42,7 @@ export const sitesAdd: CommandSpec = {
   summary: 'add a website',
   flags: { '--icon <file>': 'JPG or PNG of at most 5 MB, shown on the sign-in page' },
   examples: ['sites add shop.example', 'sites add shop.example --icon logo.png'],
-  json: SITE_SHAPE,
+  json: shapeOf('createWebsite'),
   exits: { 6: 'the domain is registered already' },
   async run(context, [given], { icon: file }) {
     const { terminal } = context;
@@ -76,7 +74,7 @@ export const sitesGet: CommandSpec = {
   group: 'Websites',
   summary: 'one website and its sign-ins of 30 days',
   examples: ['sites get shop.example'],
-  json: `{${SITE_FIELDS},stats}`,
+  json: shapeOf('readWebsite', 'stats'),
   async run(context, [domain = '']) {
     const { terminal } = context;
     const { client, host } = await context.signedIn();
@@ -120,7 +118,7 @@ export const sitesUpdate: CommandSpec = {
     '--no-icon': 'remove the icon',
   },
   examples: ['sites update shop.example --icon logo.png', 'sites update shop.example --domain store.example --yes'],
-  json: SITE_SHAPE,
+  json: shapeOf('updateWebsite'),
   exits: { 6: 'the new domain is registered already' },
   async run(context, [given = ''], { domain: newDomain, icon: file }) {
     const { terminal } = context;
