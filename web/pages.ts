@@ -249,17 +249,20 @@ export const heads: { [Name in PageName]?: { title: string; description: string;
 export function pageAt(path: string): { path: string; page: Exclude<Page, { frame: 'signin' }> } | undefined {
   for (const name of Object.keys(pages) as PageName[]) {
     const page: Page = pages[name];
-    if (page.frame !== 'signin' && patternOf(paths[name]).test(path)) return { path: paths[name], page };
+    if (page.frame !== 'signin' && matches(paths[name], path)) return { path: paths[name], page };
   }
   return undefined;
 }
 
-function patternOf(path: string): RegExp {
-  const source = path
-    .replace(/\/:\w+\?/, '(?:/[^/]+)?')
-    .replace(/:\w+/, '[^/]+')
-    .replace('*', '.+');
-  return new RegExp(`^${source}/?$`);
+/** Returns whether a path is one of those that a path of the table stands for. It may end with a slash, which is not a part of it. */
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/');
+  const given = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/');
+  const hasAll = wanted.every((part, i) => {
+    if (part.endsWith('?')) return given[i] !== '';
+    return part === '*' || part.startsWith(':') ? Boolean(given[i]) : part === given[i];
+  });
+  return hasAll && (given.length <= wanted.length || wanted.includes('*'));
 }
 
 /** The built-in inbox of local mode. */

@@ -19,9 +19,10 @@ export function readBuiltPages(webRoot: string): BuiltPages {
 
 /** Returns the page at a path, with the domain of the path in its addresses; null where there is none. */
 export function pageAt(pages: BuiltPages, path: string): BuiltPage | null {
-  const [, folder, domain, tab] = /^(\/dashboard\/websites\/)([^/]+)(.*)$/.exec(path) ?? [];
-  const page = pages[domain ? `${folder}:domain${tab}` : path];
-  if (!page || page.entry === 'signin' || !domain) return page ?? null;
+  const [, section, list, domain, ...tab] = path.split('/');
+  const isOfWebsite = section === 'dashboard' && list === 'websites' && domain;
+  const page = pages[isOfWebsite ? ['', section, list, ':domain', ...tab].join('/') : path];
+  if (!page || page.entry === 'signin' || !isOfWebsite) return page ?? null;
   // A domain has no other characters, and would be a part of an element.
   const isDomain = /^[a-z0-9.-]+$/.test(domain);
   return { ...page, developerCalls: isDomain ? page.developerCalls.map((address) => address.replace('DOMAIN', domain)) : [] };
