@@ -5,7 +5,7 @@ import { addressOf } from '../contract/client.ts';
 import type { BuiltPage } from '../contract/pages.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../docs/pages.ts';
 import { docFiles } from './build-docs.ts';
-import { heads, type Page, type PageName, type PortalPage, pages, paths, sourcesOf, WEBSITE_TABS } from './pages.ts';
+import { type Head, heads, type Page, type PageName, pages, paths, sourcesOf, WEBSITE_TABS } from './pages.ts';
 
 const PRODUCT = 'Email Auth';
 
@@ -27,12 +27,18 @@ function rowsOf(name: PageName, bundle: Rolldown.OutputBundle): Row[] {
   const path = paths[name];
   if (page.frame === 'signin') return [[path, { entry: 'signin' }]];
   if (page.frame === 'redirect') return rowsOf(page.to, bundle).map(([, row]) => [path, row]);
-  const built = builtPage(page, bundle);
+  const { texts, calls: own, developerCalls = [] } = heads[name] ?? {};
+  const built = {
+    entry: 'portal' as const,
+    scripts: scriptsOf(sourcesOf(page), bundle),
+    calls: addressesOf(own),
+    developerCalls: addressesOf([...(page.prefetches ?? []), ...developerCalls]),
+  };
   if (name === 'website') {
     const folder = path.replace('/:tab?', '');
-    return [undefined, ...WEBSITE_TABS].map((tab) => {
-      const more = builtPage({ ...page, parts: { tab: `features/websites/${tab ?? 'stats'}-tab.tsx#` } }, bundle);
-      return [tab ? `${folder}/${tab}` : folder, more];
+    return Object.keys(WEBSITE_TABS).map((tab) => {
+      const scripts = scriptsOf([...sourcesOf(page), `features/websites/${tab}-tab.tsx`], bundle);
+      return [tab === 'stats' ? folder : `${folder}/${tab}`, { ...built, scripts }];
     });
   }
   if (name === 'doc') {
@@ -42,20 +48,15 @@ function rowsOf(name: PageName, bundle: Rolldown.OutputBundle): Row[] {
       return [docPath(slug), { ...built, head, calls: [docFiles.get(slug) ?? ''] }];
     });
   }
-  const head = heads[name];
-  return [[path, { ...built, head: head && { ...head, title: `${head.title} · ${PRODUCT}` } }]];
+  return [[path, { ...built, head: texts && { ...texts, title: `${texts.title} · ${PRODUCT}` } }]];
 }
 
-function builtPage(page: PortalPage, bundle: Rolldown.OutputBundle) {
-  const addresses = (list: PortalPage['calls'] = []) => list.map(([call, input]) => addressOf(calls[call], input));
+const addressesOf = (list: Head['calls'] = []) => list.map(([name, input]) => addressOf(calls[name], input));
+
+function scriptsOf(sources: readonly string[], bundle: Rolldown.OutputBundle): string[] {
   const scripts = new Set<string>();
-  for (const source of sourcesOf(page)) addScripts(source.split('#')[0], bundle, scripts);
-  return {
-    entry: 'portal' as const,
-    scripts: [...scripts],
-    calls: addresses(page.calls),
-    developerCalls: addresses(page.developerCalls),
-  };
+  for (const source of sources) addScripts(source.split('#')[0], bundle, scripts);
+  return [...scripts];
 }
 
 /** Adds the chunk of a file and those that it imports, without the first script. @throws Error when the file has no chunk */

@@ -35,9 +35,17 @@ export const paths = {
 
 export type PageName = keyof typeof paths;
 
-/** The pages below that of a website, whose own page has its statistics. */
-export const WEBSITE_TABS = ['setup', 'log', 'visitors', 'branding', 'team', 'settings'] as const;
-export type WebsiteTab = (typeof WEBSITE_TABS)[number];
+/** The pages of a website, in the order of their links, with the text of the link. `stats` has the path of the website itself. */
+export const WEBSITE_TABS = {
+  setup: 'Set up',
+  stats: 'Statistics',
+  log: 'Log',
+  visitors: 'Visitors',
+  branding: 'Branding',
+  team: 'Team',
+  settings: 'Settings',
+} as const;
+export type WebsiteTab = keyof typeof WEBSITE_TABS;
 
 /** A component by its file in web/ and its export. */
 export type Source = `features/${string}.tsx#${string}`;
@@ -57,12 +65,8 @@ export type PortalPage = {
   above?: Source;
   /** A component around the page, also for whom is not signed in. */
   around?: Source;
-  /** The calls that it makes first. */
-  calls?: readonly FirstCall[];
-  /** The calls that it makes first for a signed-in developer. */
-  developerCalls?: readonly FirstCall[];
-  /** `developerCalls` are made when the pointer is on a link to the page. */
-  isPrefetched?: true;
+  /** The first calls of a signed-in developer that are made in advance, when the pointer is on a link to the page. */
+  prefetches?: readonly FirstCall[];
   /** How the commands name it, and further words that find it. */
   command?: { label: string; keywords: string[] };
 };
@@ -83,9 +87,6 @@ export const WEBSITES_PER_PAGE = 25;
 export const RECENT_ENTRIES = 4;
 const FIRST_WEBSITES = ['searchWebsites', { q: '', sort: 'added', page: 1, limit: WEBSITES_PER_PAGE }] as const;
 
-/** Stands in the input of a call for the language of the visitor, which the service knows. */
-const VISITOR_LANGUAGE = 'LANGUAGE' as LanguageCode;
-
 /** What each page is: the router, the commands, and the service by the build (web/build-pages.ts) follow from it. In the order of the commands. */
 export const pages = {
   signIn: { frame: 'signin' },
@@ -98,30 +99,23 @@ export const pages = {
     frame: 'portal',
     component: 'features/websites/websites-page.tsx#WebsitesPage',
     above: INVITATIONS,
-    developerCalls: [FIRST_WEBSITES, ['listInvitations', {}]],
-    isPrefetched: true,
+    prefetches: [FIRST_WEBSITES],
     command: { label: 'Websites', keywords: ['my', 'email', 'auth', 'service', 'domains'] },
   },
   website: {
     frame: 'portal',
     component: 'features/websites/website-page.tsx#WebsitePage',
-    developerCalls: [['readWebsite', { domain: 'DOMAIN' }]],
   },
   dashboard: {
     frame: 'portal',
     component: 'features/overview/overview-page.tsx#OverviewPage',
-    developerCalls: [['overview', {}], ['accountLogins', { days: STATS_DAYS }], ['auditLogs', { limit: RECENT_ENTRIES }], FIRST_WEBSITES],
-    isPrefetched: true,
+    prefetches: [['overview', {}], ['accountLogins', { days: STATS_DAYS }], ['auditLogs', { limit: RECENT_ENTRIES }], FIRST_WEBSITES],
     command: { label: 'Overview', keywords: ['dashboard', 'figures', 'statistics'] },
   },
   overview: { frame: 'redirect', to: 'dashboard' },
   applications: {
     frame: 'portal',
     component: 'features/applications/applications-page.tsx#ApplicationsPage',
-    developerCalls: [
-      ['listClients', {}],
-      ['listApiKeys', {}],
-    ],
     command: { label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
   },
   activity: {
@@ -137,24 +131,12 @@ export const pages = {
       passkeys: 'features/passkeys/passkeys-page.tsx#Passkeys',
       connections: 'features/connections/connections.tsx#Connections',
     },
-    developerCalls: [
-      ['settings', {}],
-      ['listWebsites', {}],
-      ['listDevices', {}],
-      ['listPasskeys', {}],
-      ['translations', { language: 'en' }],
-      ['listConnections', {}],
-    ],
     command: { label: 'Settings', keywords: ['name', 'organization', 'branding'] },
   },
   profile: {
     frame: 'portal',
     component: 'features/profile/profile-page.tsx#ProfilePage',
     parts: { devices: DEVICES },
-    developerCalls: [
-      ['settings', {}],
-      ['listDevices', {}],
-    ],
     command: { label: 'Profile', keywords: ['account', 'devices'] },
   },
   developer: {
@@ -162,26 +144,21 @@ export const pages = {
     component: 'features/developer/developer-page.tsx#DeveloperPage',
     above: INVITATIONS,
     around: 'features/developer/developer-page.tsx#TokenLogin',
-    developerCalls: [['listInvitations', {}]],
     command: { label: 'Developer Home', keywords: ['portal'] },
   },
   analytics: {
     frame: 'portal',
     component: 'features/waitlist/waitlist-pages.tsx#AnalyticsPage',
-    developerCalls: [['waitlist', {}]],
     command: { label: 'Analytics', keywords: ['waitlist', 'soon'] },
   },
   bugs: {
     frame: 'portal',
     component: 'features/waitlist/waitlist-pages.tsx#BugsPage',
-    developerCalls: [['waitlist', {}]],
     command: { label: 'Bug Reports', keywords: ['waitlist', 'soon'] },
   },
   passkeys: {
     frame: 'none',
     component: 'features/passkeys/passkeys-page.tsx#PasskeysPage',
-    calls: [['translations', { language: VISITOR_LANGUAGE }]],
-    developerCalls: [['listPasskeys', {}]],
   },
 
   landing: {
@@ -204,7 +181,6 @@ export const pages = {
   status: {
     frame: 'public',
     component: 'features/status/status-page.tsx#StatusPage',
-    calls: [['status', {}]],
     command: { label: 'Status', keywords: ['incidents', 'uptime'] },
   },
   terms: {
@@ -217,32 +193,81 @@ export const pages = {
     component: 'features/legal/legal-pages.tsx#PrivacyPage',
     command: { label: 'Privacy', keywords: ['legal'] },
   },
-  admin: { frame: 'public', component: 'features/admin/admin-page.tsx#AdminPage', calls: [['adminSession', {}]] },
-  loginStats: { frame: 'public', component: 'features/admin/login-stats-page.tsx#LoginStatsPage', calls: [['adminSession', {}]] },
+  admin: { frame: 'public', component: 'features/admin/admin-page.tsx#AdminPage' },
+  loginStats: { frame: 'public', component: 'features/admin/login-stats-page.tsx#LoginStatsPage' },
 } as const satisfies Record<PageName, Page>;
 
-/**
- * The texts for search engines and link previews, of the pages that may be listed; `markdown`: the path of the page as Markdown. They stand
- * beside the table, because a browser needs none.
- */
-export const heads: { [Name in PageName]?: { title: string; description: string; markdown?: string } } = {
+/** The head of a page, beside what all have. */
+export type Head = {
+  /** The texts for search engines and link previews, of a page that may be listed. `markdown`: the path of the page as Markdown. */
+  texts?: { title: string; description: string; markdown?: string };
+  /** The calls that it makes first. */
+  calls?: readonly FirstCall[];
+  /** The calls that it makes first for a signed-in developer, beside those that are prefetched. */
+  developerCalls?: readonly FirstCall[];
+};
+
+/** Stands in the input of a call for the language of the visitor, which the service knows. */
+const VISITOR_LANGUAGE = 'LANGUAGE' as LanguageCode;
+
+/** The heads of the pages, which the service sends. They stand beside the table, because a browser needs none. */
+export const heads: { [Name in PageName]?: Head } = {
   landing: {
-    title: 'Passwordless email auth for vibe coding',
-    description: 'Passwordless email sign-in for any site: magic links, single-use tokens, set up in under 2 minutes.',
-    markdown: '/llms.txt',
+    texts: {
+      title: 'Passwordless email auth for vibe coding',
+      description: 'Passwordless email sign-in for any site: magic links, single-use tokens, set up in under 2 minutes.',
+      markdown: '/llms.txt',
+    },
   },
   guide: {
-    title: 'Email Authentication',
-    description: 'How a website signs its visitors in by email: prompts for AI assistants, four manual steps, code for each framework.',
-    markdown: '/webservices/email-auth.md',
+    texts: {
+      title: 'Email Authentication',
+      description: 'How a website signs its visitors in by email: prompts for AI assistants, four manual steps, code for each framework.',
+      markdown: '/webservices/email-auth.md',
+    },
   },
   register: {
-    title: 'Register your domain',
-    description: 'Register a domain with a linked email. It is active immediately, and the code for your framework is next to the form.',
+    texts: {
+      title: 'Register your domain',
+      description: 'Register a domain with a linked email. It is active immediately, and the code for your framework is next to the form.',
+    },
   },
-  status: { title: 'Status', description: 'Whether the sign-in service works, measured by the service itself.' },
-  terms: { title: 'Terms of Service', description: 'The terms for registering a website with Email Auth.' },
-  privacy: { title: 'Privacy Policy', description: 'Which personal data Email Auth stores, for what purpose and how long.' },
+  status: {
+    texts: { title: 'Status', description: 'Whether the sign-in service works, measured by the service itself.' },
+    calls: [['status', {}]],
+  },
+  terms: { texts: { title: 'Terms of Service', description: 'The terms for registering a website with Email Auth.' } },
+  privacy: { texts: { title: 'Privacy Policy', description: 'Which personal data Email Auth stores, for what purpose and how long.' } },
+  websites: { developerCalls: [['listInvitations', {}]] },
+  website: { developerCalls: [['readWebsite', { domain: 'DOMAIN' }]] },
+  applications: {
+    developerCalls: [
+      ['listClients', {}],
+      ['listApiKeys', {}],
+    ],
+  },
+  settings: {
+    developerCalls: [
+      ['settings', {}],
+      ['listWebsites', {}],
+      ['listDevices', {}],
+      ['listPasskeys', {}],
+      ['translations', { language: 'en' }],
+      ['listConnections', {}],
+    ],
+  },
+  profile: {
+    developerCalls: [
+      ['settings', {}],
+      ['listDevices', {}],
+    ],
+  },
+  developer: { developerCalls: [['listInvitations', {}]] },
+  analytics: { developerCalls: [['waitlist', {}]] },
+  bugs: { developerCalls: [['waitlist', {}]] },
+  passkeys: { calls: [['translations', { language: VISITOR_LANGUAGE }]], developerCalls: [['listPasskeys', {}]] },
+  admin: { calls: [['adminSession', {}]] },
+  loginStats: { calls: [['adminSession', {}]] },
 };
 
 /** Returns the page of the portal entry at a path, with its pattern; undefined where there is none. */
@@ -275,7 +300,8 @@ export const DEMO = '/demo';
 export const websitesFolder = `${paths.dashboard}/websites/`;
 
 /** Returns the path of a website's page, or of one of its tabs. */
-export const websitePath = (domain: string, tab?: WebsiteTab) => `${websitesFolder}${encodeURIComponent(domain)}${tab ? `/${tab}` : ''}`;
+export const websitePath = (domain: string, tab: WebsiteTab = 'stats') =>
+  `${websitesFolder}${encodeURIComponent(domain)}${tab === 'stats' ? '' : `/${tab}`}`;
 
 /** Returns the path of the page after a registration, whose steps are filled in with the domain. */
 export const registeredPath = (domain: string) => `${paths.registered}?domain=${encodeURIComponent(domain)}`;

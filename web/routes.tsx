@@ -107,9 +107,10 @@ export function preloadPage({ origin, pathname, search }: URL, queries: QueryCli
   if (!page || page.frame === 'redirect') return;
   for (const source of sourcesOf(page)) components[source].preload();
   // Without a session, the calls would only fail; with a query, the page makes others.
-  if (!page.isPrefetched || search || !latestAddress()) return;
+  const { prefetches } = page;
+  if (!prefetches || search || !latestAddress()) return;
   const prefetch = () => {
-    for (const [name, input] of page.developerCalls ?? []) void queries.prefetchQuery({ ...callQuery(name, input), staleTime: STALE_MS });
+    for (const [name, input] of prefetches) void queries.prefetchQuery({ ...callQuery(name, input), staleTime: STALE_MS });
   };
   if (isSessionFresh()) prefetch();
   else void hasSession(queries).then((isValid) => isValid && prefetch());

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BrowserContext } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
 import { docPath } from '../../../docs/pages.ts';
-import { WEBSITE_TABS } from '../../../web/pages.ts';
+import { WEBSITE_TABS, type WebsiteTab, websitePath } from '../../../web/pages.ts';
 import { signIn, useScene } from '../../browser/scene.ts';
 import { freshAddress } from '../../support/sign-ins.ts';
 
@@ -32,7 +32,7 @@ const laterScripts = Object.keys(chunks)
   .flatMap(filesOf);
 
 const isPublic = (path: string) => !/^\/(?:admin|developer|dashboard|profile|passkeys)/.test(path);
-const website = '/dashboard/websites/loading.example';
+const tabs = Object.keys(WEBSITE_TABS) as WebsiteTab[];
 
 test.each([
   '/',
@@ -51,8 +51,7 @@ test.each([
   '/dashboard/settings',
   '/profile',
   '/passkeys',
-  website,
-  ...WEBSITE_TABS.map((tab) => `${website}/${tab}`),
+  ...tabs.map((tab) => websitePath('loading.example', tab)),
 ])('the head of %s names everything that the page loads first, and the page loads it once without an error', async (path) => {
   const page = await (isPublic(path) ? visitor : developer).newPage();
   const loaded: string[] = [];

@@ -3,7 +3,7 @@ import { Link, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { useCall } from '../../lib/calls.ts';
 import { signInUrlOf } from '../../lib/snippets.ts';
-import { paths, type WebsiteTab, websitePath } from '../../pages.ts';
+import { paths, WEBSITE_TABS, type WebsiteTab, websitePath } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { BackIcon, CheckIcon, OpenIcon, SiteIcon } from '../../ui/icons.tsx';
@@ -14,9 +14,9 @@ import type { TabProps, Website } from './website.ts';
 
 /** /dashboard/websites/DOMAIN and the tabs below it. */
 export function WebsitePage({ notFound }: { notFound: ReactNode }) {
-  const { domain = '', tab: path = null } = useParams<{ domain: string; tab?: string }>();
+  const { domain = '', tab: name = 'stats' } = useParams<{ domain: string; tab?: string }>();
   const { data: website, error, isFetching, refetch } = useCall('readWebsite', { domain });
-  const current = tabs.find((tab) => tab.path === path);
+  const current = tabs.find((tab) => tab.name === name);
   if (!current) return notFound;
   return (
     <>
@@ -39,7 +39,7 @@ export function WebsitePage({ notFound }: { notFound: ReactNode }) {
       {website && (
         <div className="mt-8">
           <Suspense fallback={<RowsLoading what={current.label.toLowerCase()} rows={4} />}>
-            <current.Page key={`${website.id} ${path}`} website={website} />
+            <current.Page key={`${website.id} ${name}`} website={website} />
           </Suspense>
         </div>
       )}
@@ -57,7 +57,7 @@ function Header({ website, current }: { website: Website; current: Tab }) {
         <SiteIcon name={displayDomain} iconUrl={iconUrl} />
         <div className="min-w-0 grow">
           <PageHeading
-            title={current.path === null ? displayDomain : `${current.label} of ${displayDomain}`}
+            title={current.name === 'stats' ? displayDomain : `${current.label} of ${displayDomain}`}
             className="text-2xl leading-8 wrap-anywhere"
           >
             {displayDomain}
@@ -119,7 +119,7 @@ function Tabs({ domain, current }: { domain: string; current: Tab }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the current entry depends on the tab
   useEffect(() => {
     strip.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [current.path]);
+  }, [current.name]);
   return (
     <nav
       ref={strip}
@@ -128,11 +128,11 @@ function Tabs({ domain, current }: { domain: string; current: Tab }) {
     >
       <ul className="flex gap-1">
         {tabs.map((tab) => {
-          const isCurrent = tab.path === current.path;
+          const isCurrent = tab.name === current.name;
           return (
-            <li key={tab.label}>
+            <li key={tab.name}>
               <Link
-                href={websitePath(domain, tab.path ?? undefined)}
+                href={websitePath(domain, tab.name)}
                 aria-current={isCurrent ? 'page' : undefined}
                 className={cx(
                   'flex min-h-11 items-center whitespace-nowrap border-b-2 px-3 text-sm font-medium -outline-offset-2',
@@ -195,19 +195,11 @@ function NotYours({ domain }: { domain: string }) {
   );
 }
 
-/** A page of a website. `path`: null for the website's own page. */
-type Tab = { path: WebsiteTab | null; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
+type Tab = { name: WebsiteTab; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
 
-const lazyTab = <Name extends string>(load: () => Promise<Record<Name, ComponentType<TabProps>>>, name: Name) =>
-  lazy(async () => ({ default: (await load())[name] }));
+const files = import.meta.glob<Record<string, ComponentType<TabProps>>>('./*-tab.tsx');
 
-/** The pages of a website, in the order of their links. */
-const tabs: readonly Tab[] = [
-  { path: 'setup', label: 'Set up', Page: lazyTab(() => import('./setup-tab.tsx'), 'SetupTab') },
-  { path: null, label: 'Statistics', Page: lazyTab(() => import('./stats-tab.tsx'), 'StatsTab') },
-  { path: 'log', label: 'Log', Page: lazyTab(() => import('./log-tab.tsx'), 'LogTab') },
-  { path: 'visitors', label: 'Visitors', Page: lazyTab(() => import('./visitors-tab.tsx'), 'VisitorsTab') },
-  { path: 'branding', label: 'Branding', Page: lazyTab(() => import('./branding-tab.tsx'), 'BrandingTab') },
-  { path: 'team', label: 'Team', Page: lazyTab(() => import('./team-tab.tsx'), 'TeamTab') },
-  { path: 'settings', label: 'Settings', Page: lazyTab(() => import('./settings-tab.tsx'), 'SettingsTab') },
-];
+const tabs = (Object.keys(WEBSITE_TABS) as WebsiteTab[]).map((name): Tab => {
+  const component = `${name[0].toUpperCase()}${name.slice(1)}Tab`;
+  return { name, label: WEBSITE_TABS[name], Page: lazy(async () => ({ default: (await files[`./${name}-tab.tsx`]())[component] })) };
+});
