@@ -30,8 +30,9 @@ import { completion, configGet, configList, configSet, open } from './commands/p
 import { init, tryCommand } from './commands/project.ts';
 import { register } from './commands/register.ts';
 import { backup, restore, start, stats } from './commands/service.ts';
-import { tail, verify } from './commands/sign-ins.ts';
 import { sitesAdd, sitesGet, sitesGiveBack, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
+import { tail } from './commands/tail.ts';
+import { verify } from './commands/verify.ts';
 
 /** What the commands with two words have in common, by their first word. */
 export const FAMILIES: Readonly<Record<string, string>> = {

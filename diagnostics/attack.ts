@@ -8,7 +8,7 @@ import {
   returnFromEmail,
   type SignedIn,
   signInVisitor,
-} from './attack-sign-in.ts';
+} from './attack-visitor.ts';
 import { checkVisible, madeUpToken, VERIFY } from './callback.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, skip } from './check.ts';
 import type { LocalInbox } from './inbox.ts';

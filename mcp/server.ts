@@ -14,8 +14,8 @@ import {
 } from './tools/applications.ts';
 import { checkIntegration, listFrameworks, scaffoldIntegration, searchDocs } from './tools/integration.ts';
 import { completeLogin, getStatus, startLogin } from './tools/session.ts';
-import { explainSignIn, getStats, verifyToken } from './tools/sign-ins.ts';
 import { deleteSite, getSite, listSites, proveDomain, registerDomain, updateSite } from './tools/sites.ts';
+import { explainSignIn, getStats, verifyToken } from './tools/visitors.ts';
 
 /** Every tool, in the order in which clients show them. */
 const tools: readonly Tool[] = [

@@ -1,6 +1,6 @@
 import { renderToString } from 'react-dom/server';
 import type { SignInBoot } from '../contract/pages.ts';
-import { SignInApp } from './features/signin/sign-in-app.tsx';
+import { SignInApp } from './features/signin/app.tsx';
 import { TitleContext } from './ui/page-heading.tsx';
 
 /** Returns the HTML of a sign-in page, for the element that signin.tsx takes over, and the title of its document. */

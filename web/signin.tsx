@@ -1,7 +1,7 @@
 import './signin.css';
 import { hydrateRoot } from 'react-dom/client';
 import { BOOT_ELEMENT } from '../contract/pages.ts';
-import { SignInApp } from './features/signin/sign-in-app.tsx';
+import { SignInApp } from './features/signin/app.tsx';
 import { keepTyped } from './features/signin/steps.ts';
 
 // Takes over the HTML that the service rendered by the same data (signin-server.tsx).

@@ -154,7 +154,7 @@ const entry = (html: string, { first = false, pure = [] as string[], target = 'b
 /** Browsers of 2020, which are still in use on devices without updates: visitors of a website do not choose their browser for us. */
 const OLD_BROWSERS = ['chrome80', 'edge80', 'firefox78', 'safari14'];
 
-/** The renderer of the sign-in pages for the service (server/pages/sign-in-renderer.ts): CommonJS, so that it is loaded when it is first needed. */
+/** The renderer of the sign-in pages for the service (server/pages/renderer.ts): CommonJS, so that it is loaded when it is first needed. */
 const renderer = {
   consumer: 'server' as const,
   resolve: { noExternal: true as const },

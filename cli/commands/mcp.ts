@@ -3,7 +3,7 @@ import type { CheckWebsite } from '../../diagnostics/website-checks.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { version } from '../installation.ts';
-import type { ErrorHints } from '../mcp/sign-ins.ts';
+import type { ErrorHints } from '../mcp/logins.ts';
 import type { Caller } from '../settings.ts';
 
 export const mcp: CommandSpec = {
@@ -31,7 +31,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
       import('@modelcontextprotocol/server/stdio'),
       import('../mcp/stdio.ts'),
       import('../api.ts'),
-      import('../mcp/sign-ins.ts'),
+      import('../mcp/logins.ts'),
       import('../mcp/entry.ts'),
       context.host(),
     ]);
@@ -81,7 +81,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
 async function openClient(context: Context, hints: ErrorHints, callerOf: () => Promise<Caller | null>): Promise<Client> {
   const [{ openApi }, { toModelError }, { calls }] = await Promise.all([
     import('../api.ts'),
-    import('../mcp/sign-ins.ts'),
+    import('../mcp/logins.ts'),
     import('../../contract/calls.ts'),
   ]);
   const { env, terminal, signal } = context;

@@ -42,7 +42,7 @@ export const init: CommandSpec = {
   waitsForCleanUp: true,
   run: async (context, [dir], flags) => {
     if (flags.list) return listFrameworks(context.terminal);
-    const { addSignIn } = await import('../init/add-sign-in.ts');
+    const { addSignIn } = await import('../init/init.ts');
     return addSignIn(context, dir, flags);
   },
 };

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { METHODS } from '../../contract/methods.ts';
 import { addSteps } from '../platform/db/activity-rows.ts';
+import { ofSignIn } from '../platform/db/method-rows.ts';
 import { startOf, waitForWriters, writersOf } from '../platform/db/row-numbers.ts';
-import { ofSignIn } from '../platform/db/sign-in-rows.ts';
 import { managedBy } from '../websites/managers.ts';
 import { shownAddress } from '../websites/visits.ts';
 import { RECORDED_KINDS } from './explanations.ts';

@@ -20,8 +20,8 @@ import {
 } from './mail.ts';
 import { invitedMember, invitedOwner } from './templates/invitations.ts';
 import type { MailBranding } from './templates/layout.tsx';
+import { portalSignIn, signIn } from './templates/link.ts';
 import { domainLost, domainProven, passkeyAdded, registered } from './templates/notices.ts';
-import { portalSignIn, signIn } from './templates/sign-in.ts';
 
 /** The content of the emails, by kind. */
 export const templates: Readonly<Record<MailKind, Template>> = {

@@ -10,7 +10,7 @@ import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 import type { Conditions, Destination } from '../../contract/signin.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import type { Database } from '../platform/db/database.ts';
-import { methodOf } from '../platform/db/sign-in-rows.ts';
+import { methodOf } from '../platform/db/method-rows.ts';
 import type { Cookies } from '../platform/http/cookies.ts';
 import { queryOf } from '../platform/http/reading.ts';
 import { digest, isRandomSecret } from '../platform/secrets.ts';

@@ -10,6 +10,7 @@ import { ATTEMPT_SECONDS, MAX_EVENT_AGE_SECONDS } from '../../contract/limits.ts
 import type { Config } from '../platform/config.ts';
 import { DatabaseClient, disconnect, SESSION_SETTINGS } from '../platform/db/client.ts';
 import type { Database } from '../platform/db/database.ts';
+import { METHOD_NAME, SHOWN_ACTION } from '../platform/db/method-rows.ts';
 import {
   ATTEMPTS,
   AUDIT_LOG,
@@ -21,7 +22,6 @@ import {
   STEPS,
   TOKENS,
 } from '../platform/db/partitions.ts';
-import { METHOD_NAME, SHOWN_ACTION } from '../platform/db/sign-in-rows.ts';
 import type { Log } from '../platform/log.ts';
 import { overduePartitions } from '../platform/metrics/metrics.ts';
 

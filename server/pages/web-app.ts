@@ -11,7 +11,7 @@ import { inAscii } from '../platform/http/reading.ts';
 import { visitorLanguage } from '../signin/pages.ts';
 import { type BuiltPages, type PortalPage, pageAt, preloadsOf, readBuiltPages } from './built-pages.ts';
 import { fontPreloads } from './fonts.ts';
-import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './sign-in-renderer.ts';
+import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './renderer.ts';
 
 // The same path from server/pages/ and from the bundle in dist/server/.
 const webRoot = fileURLToPath(new URL('../../dist/web/', import.meta.url));

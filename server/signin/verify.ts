@@ -6,7 +6,7 @@ import type { EventRecorder } from '../activity/recorder.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { batched } from '../platform/db/batch.ts';
 import type { Database } from '../platform/db/database.ts';
-import { methodOf } from '../platform/db/sign-in-rows.ts';
+import { methodOf } from '../platform/db/method-rows.ts';
 import { type Caller, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import type { Limits } from '../platform/http/limits.ts';
 import { tokenVerifications } from '../platform/metrics/metrics.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { SignInBoot } from '../../contract/pages.ts';
 import { fontPreloads } from '../../server/pages/fonts.ts';
-import { loadRenderer, signInDocument } from '../../server/pages/sign-in-renderer.ts';
+import { loadRenderer, signInDocument } from '../../server/pages/renderer.ts';
 import { Client } from '../support/client.ts';
 import { cpuMilliseconds } from '../support/server-cpu.ts';
 import { median } from './measure.ts';

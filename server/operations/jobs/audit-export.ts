@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { METHOD_NAME, SHOWN_ACTION } from '../../platform/db/sign-in-rows.ts';
+import { METHOD_NAME, SHOWN_ACTION } from '../../platform/db/method-rows.ts';
 import type { Query } from './store.ts';
 
 const MAX_ROWS = 500;

@@ -8,7 +8,7 @@ import type { Destination } from '../../../contract/signin.ts';
 import { type Browser, browserOf, PageValues, rememberAccount } from '../../developers/browser.ts';
 import { isOfGeneration } from '../../permissions/generations.ts';
 import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
-import { methodCode } from '../../platform/db/sign-in-rows.ts';
+import { methodCode } from '../../platform/db/method-rows.ts';
 import type { Cookies } from '../../platform/http/cookies.ts';
 import { type Endpoint, handle } from '../../platform/http/endpoint.ts';
 import type { Limits } from '../../platform/http/limits.ts';

@@ -7,7 +7,7 @@ import { isRememberedKeyAlive, provenAtOf } from '../../permissions/remembered-k
 import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
 import { addActivity } from '../../platform/db/activity-rows.ts';
 import { inTransaction } from '../../platform/db/database.ts';
-import { methodCode } from '../../platform/db/sign-in-rows.ts';
+import { methodCode } from '../../platform/db/method-rows.ts';
 import { completeSignIns, type Issued } from '../complete.ts';
 import type { columnsOf } from '../destination.ts';
 

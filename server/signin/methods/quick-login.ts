@@ -6,7 +6,7 @@ import { raiseGenerations } from '../../permissions/generations.ts';
 import { isRememberedKeyAlive, provenAtOf } from '../../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
 import type { Database } from '../../platform/db/database.ts';
-import { methodCode } from '../../platform/db/sign-in-rows.ts';
+import { methodCode } from '../../platform/db/method-rows.ts';
 import { digest, isRandomSecret, randomSecret } from '../../platform/secrets.ts';
 import { completeSignIns, type SignedIn } from '../complete.ts';
 import { columnsOf, type Destinations, requireNoPasskey, withToken } from '../destination.ts';

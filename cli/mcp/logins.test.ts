@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { createContext } from '../command.ts';
-import { createSignIns } from './sign-ins.ts';
+import { createSignIns } from './logins.ts';
 
 type Authorize = { redirect_uri: string; state: string };
 

@@ -15,8 +15,8 @@ import { ErrorPage, LeavingPage, Unsupported } from './final-pages.tsx';
 import { CallbackPage, ConfirmBrowser, LinkPage } from './link-page.tsx';
 import { PageContext, useBoot, usePage, useSignInPage } from './page.ts';
 import { AddPasskey, PasskeyOffer, ProgramSignIn } from './passkey.tsx';
-import { SignInPage } from './sign-in-page.tsx';
 import { forgetTyped, portalSteps } from './steps.ts';
+import { SignInPage } from './steps-page.tsx';
 
 /**
  * The sign-in entry: its pages with bar, footer and language. The service renders it to HTML and the script takes that over, so that
