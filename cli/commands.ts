@@ -1,36 +1,18 @@
 import type { CommandSpec } from './command.ts';
-import {
-  connectionsList,
-  connectionsRevoke,
-  devicesList,
-  devicesRevoke,
-  keysCreate,
-  keysList,
-  keysRevoke,
-  keysRotate,
-  keysUsage,
-} from './commands/access.ts';
-import { accountGet, accountLog, accountSet, brandingGet, brandingSet } from './commands/account.ts';
-import { appsAdd, appsGet, appsList, appsLog, appsRefusals, appsRemove, appsRotateSecret, appsUpdate } from './commands/apps.ts';
-import { adminUnlock, dbErase, dbForgetSecretKey, dbMigrate, dbPartitions, dbRotateSigningKeys } from './commands/db.ts';
+import { accessCommands } from './commands/access.ts';
+import { accountCommands } from './commands/account.ts';
+import { appsCommands } from './commands/apps.ts';
+import { dbCommands } from './commands/db.ts';
 import { doctor } from './commands/doctor.ts';
-import { login, logout, token, whoami } from './commands/login.ts';
+import { loginCommands } from './commands/login.ts';
 import { mcp } from './commands/mcp.ts';
-import { mcpConfig, mcpInstall, mcpUninstall } from './commands/mcp-install.ts';
-import {
-  invitationsAccept,
-  invitationsDecline,
-  invitationsList,
-  membersInvite,
-  membersList,
-  membersRemove,
-  membersRole,
-} from './commands/members.ts';
-import { completion, configGet, configList, configSet, open } from './commands/program.ts';
-import { init, tryCommand } from './commands/project.ts';
+import { mcpInstallCommands } from './commands/mcp-install.ts';
+import { membersCommands } from './commands/members.ts';
+import { programCommands } from './commands/program.ts';
+import { projectCommands } from './commands/project.ts';
 import { register } from './commands/register.ts';
-import { backup, restore, start, stats } from './commands/service.ts';
-import { sitesAdd, sitesGet, sitesGiveBack, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
+import { serviceCommands } from './commands/service.ts';
+import { sitesCommands } from './commands/sites.ts';
 import { tail } from './commands/tail.ts';
 import { verify } from './commands/verify.ts';
 
@@ -67,69 +49,20 @@ export const GLOBAL_FLAGS: Readonly<Record<string, string>> = {
 
 /** Every command, in the order of the help. `--help`, completion and docs/cli.md are derived from this list. */
 export const commands: readonly CommandSpec[] = [
-  login,
-  logout,
-  whoami,
-  token,
+  ...loginCommands,
   register,
-  sitesList,
-  sitesAdd,
-  sitesGet,
-  sitesUpdate,
-  sitesGiveBack,
-  sitesRemove,
-  sitesVerify,
-  membersList,
-  membersInvite,
-  membersRole,
-  membersRemove,
-  invitationsList,
-  invitationsAccept,
-  invitationsDecline,
-  appsList,
-  appsAdd,
-  appsGet,
-  appsUpdate,
-  appsRemove,
-  appsRotateSecret,
-  appsLog,
-  appsRefusals,
-  keysList,
-  keysCreate,
-  keysRotate,
-  keysRevoke,
-  keysUsage,
-  devicesList,
-  devicesRevoke,
-  connectionsList,
-  connectionsRevoke,
-  brandingGet,
-  brandingSet,
-  accountGet,
-  accountSet,
-  accountLog,
+  ...sitesCommands,
+  ...membersCommands,
+  ...appsCommands,
+  ...accessCommands,
+  ...accountCommands,
   verify,
   tail,
-  init,
-  tryCommand,
+  ...projectCommands,
   doctor,
   mcp,
-  mcpInstall,
-  mcpUninstall,
-  mcpConfig,
-  open,
-  stats,
-  completion,
-  configList,
-  configGet,
-  configSet,
-  start,
-  backup,
-  restore,
-  dbMigrate,
-  dbPartitions,
-  dbForgetSecretKey,
-  dbRotateSigningKeys,
-  dbErase,
-  adminUnlock,
+  ...mcpInstallCommands,
+  ...programCommands,
+  ...serviceCommands,
+  ...dbCommands,
 ];

@@ -16,7 +16,7 @@ type GraceHours = 0 | 1 | 24 | 168;
 /** The values that the service accepts. */
 const GRACE_HOURS: readonly GraceHours[] = [0, 1, 24, 168];
 
-export const keysList = listCommand({
+const keysList = listCommand({
   usage: 'keys list',
   group: 'Account',
   summary: 'your API keys, active ones and those that ended within 30 days',
@@ -34,7 +34,7 @@ export const keysList = listCommand({
   empty: 'You have no API keys yet. Create one: `emailauth keys create "Deploy script"`',
 });
 
-export const keysCreate: CommandSpec = {
+const keysCreate: CommandSpec = {
   usage: 'keys create [name]',
   needs: 'sign-in',
   group: 'Account',
@@ -59,7 +59,7 @@ export const keysCreate: CommandSpec = {
   },
 };
 
-export const keysRotate: CommandSpec = {
+const keysRotate: CommandSpec = {
   usage: 'keys rotate <key>',
   needs: 'sign-in',
   group: 'Account',
@@ -82,7 +82,7 @@ export const keysRotate: CommandSpec = {
   },
 };
 
-export const keysRevoke: CommandSpec = {
+const keysRevoke: CommandSpec = {
   usage: 'keys revoke <key>',
   needs: 'sign-in',
   group: 'Account',
@@ -100,7 +100,7 @@ export const keysRevoke: CommandSpec = {
   },
 };
 
-export const keysUsage: CommandSpec = {
+const keysUsage: CommandSpec = {
   usage: 'keys usage <key>',
   needs: 'sign-in',
   group: 'Account',
@@ -157,7 +157,7 @@ function requireKeyAmong(keys: readonly ApiKey[], text: string): ApiKey {
 type Device = Output<'listDevices'>[number];
 type OwnPasskey = Output<'listPasskeys'>['passkeys'][number];
 
-export const devicesList = listCommand({
+const devicesList = listCommand({
   usage: 'devices list',
   group: 'Account',
   summary: 'the browsers and programs in which you are signed in, or remembered',
@@ -172,7 +172,7 @@ export const devicesList = listCommand({
   },
 });
 
-export const devicesRevoke: CommandSpec = {
+const devicesRevoke: CommandSpec = {
   usage: 'devices revoke [device]',
   needs: 'sign-in',
   group: 'Account',
@@ -274,7 +274,7 @@ function requireDevice(devices: readonly Device[], text: string): Device {
 
 type Connection = Output<'listConnections'>[number];
 
-export const connectionsList = listCommand({
+const connectionsList = listCommand({
   usage: 'connections list',
   group: 'Account',
   summary: 'the applications that you signed in to with this service, and what they may do',
@@ -291,7 +291,7 @@ export const connectionsList = listCommand({
   empty: 'You are not connected to any application.',
 });
 
-export const connectionsRevoke: CommandSpec = {
+const connectionsRevoke: CommandSpec = {
   usage: 'connections revoke <connection>',
   needs: 'sign-in',
   group: 'Account',
@@ -318,3 +318,15 @@ function requireConnection(connections: readonly Connection[], text: string): Co
     idOf: ({ id }) => id,
   });
 }
+
+export const accessCommands: readonly CommandSpec[] = [
+  keysList,
+  keysCreate,
+  keysRotate,
+  keysRevoke,
+  keysUsage,
+  devicesList,
+  devicesRevoke,
+  connectionsList,
+  connectionsRevoke,
+];

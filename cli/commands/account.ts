@@ -11,7 +11,7 @@ type Overview = Output<'overview'>;
 
 const MAX_LOG_ENTRIES = 100;
 
-export const accountGet: CommandSpec = {
+const accountGet: CommandSpec = {
   usage: 'account get',
   needs: 'sign-in',
   group: 'Account',
@@ -26,7 +26,7 @@ export const accountGet: CommandSpec = {
   },
 };
 
-export const accountSet: CommandSpec = {
+const accountSet: CommandSpec = {
   usage: 'account set',
   needs: 'sign-in',
   group: 'Account',
@@ -44,7 +44,7 @@ export const accountSet: CommandSpec = {
   },
 };
 
-export const accountLog: CommandSpec = {
+const accountLog: CommandSpec = {
   usage: 'account log',
   needs: 'sign-in',
   group: 'Account',
@@ -89,7 +89,7 @@ type Branding = Output<'settings'>['branding'];
 
 const BRANDING_SHAPE = '{fromName,logoUrl,websites,previewUrl}';
 
-export const brandingGet: CommandSpec = {
+const brandingGet: CommandSpec = {
   usage: 'branding get',
   needs: 'sign-in',
   group: 'Account',
@@ -104,7 +104,7 @@ export const brandingGet: CommandSpec = {
   },
 };
 
-export const brandingSet: CommandSpec = {
+const brandingSet: CommandSpec = {
   usage: 'branding set',
   needs: 'sign-in',
   group: 'Account',
@@ -145,3 +145,5 @@ async function printBranding(terminal: Terminal, client: Client, host: string, {
   terminal.result({ fromName, logoUrl, websites, previewUrl }, text);
   return EXIT.ok;
 }
+
+export const accountCommands: readonly CommandSpec[] = [brandingGet, brandingSet, accountGet, accountSet, accountLog];

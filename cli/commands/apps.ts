@@ -9,7 +9,7 @@ import { promptText, requireConfirmation } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
 import { minuteOf, records, type Terminal, wrap } from '../terminal.ts';
 
-export const appsList = listCommand({
+const appsList = listCommand({
   usage: 'apps list',
   group: 'Account',
   summary: 'your applications (OAuth clients)',
@@ -25,7 +25,7 @@ export const appsList = listCommand({
   empty: 'You have no applications yet. Add one: `emailauth apps add Notes --redirect-uri https://notes.example/callback`',
 });
 
-export const appsAdd: CommandSpec = {
+const appsAdd: CommandSpec = {
   usage: 'apps add [name]',
   needs: 'sign-in',
   group: 'Account',
@@ -61,7 +61,7 @@ function promptRedirectUri(terminal: Terminal): Promise<string> {
   return promptText(terminal, { message: 'Redirect URI', flag: '--redirect-uri <uri>', placeholder, validate });
 }
 
-export const appsGet: CommandSpec = {
+const appsGet: CommandSpec = {
   usage: 'apps get <app>',
   needs: 'sign-in',
   group: 'Account',
@@ -76,7 +76,7 @@ export const appsGet: CommandSpec = {
   },
 };
 
-export const appsUpdate: CommandSpec = {
+const appsUpdate: CommandSpec = {
   usage: 'apps update <app>',
   needs: 'sign-in',
   group: 'Account',
@@ -121,7 +121,7 @@ export const appsUpdate: CommandSpec = {
   },
 };
 
-export const appsRemove: CommandSpec = {
+const appsRemove: CommandSpec = {
   usage: 'apps remove <app>',
   needs: 'sign-in',
   group: 'Account',
@@ -142,7 +142,7 @@ export const appsRemove: CommandSpec = {
   },
 };
 
-export const appsLog: CommandSpec = {
+const appsLog: CommandSpec = {
   usage: 'apps log <app>',
   needs: 'sign-in',
   group: 'Account',
@@ -160,7 +160,7 @@ export const appsLog: CommandSpec = {
   },
 };
 
-export const appsRotateSecret: CommandSpec = {
+const appsRotateSecret: CommandSpec = {
   usage: 'apps rotate-secret <app>',
   needs: 'sign-in',
   group: 'Account',
@@ -185,7 +185,7 @@ export const appsRotateSecret: CommandSpec = {
   },
 };
 
-export const appsRefusals: CommandSpec = {
+const appsRefusals: CommandSpec = {
   usage: 'apps refusals <app>',
   needs: 'sign-in',
   group: 'Account',
@@ -209,3 +209,14 @@ export const appsRefusals: CommandSpec = {
     return EXIT.ok;
   },
 };
+
+export const appsCommands: readonly CommandSpec[] = [
+  appsList,
+  appsAdd,
+  appsGet,
+  appsUpdate,
+  appsRemove,
+  appsRotateSecret,
+  appsLog,
+  appsRefusals,
+];

@@ -5,7 +5,7 @@ import { CommandError, cancelled, EXIT } from '../exit.ts';
 import { requireConfirmation } from '../prompts.ts';
 import { importServer } from '../server-package.ts';
 
-export const dbMigrate: CommandSpec = {
+const dbMigrate: CommandSpec = {
   usage: 'db migrate',
   group: 'The service',
   summary: 'migrate the database to the version of this program',
@@ -32,7 +32,7 @@ export const dbMigrate: CommandSpec = {
   },
 };
 
-export const dbPartitions: CommandSpec = {
+const dbPartitions: CommandSpec = {
   usage: 'db partitions',
   group: 'The service',
   summary: 'create the partitions that are needed soon, and drop those whose rows are no longer kept',
@@ -59,7 +59,7 @@ export const dbPartitions: CommandSpec = {
   },
 };
 
-export const dbForgetSecretKey: CommandSpec = {
+const dbForgetSecretKey: CommandSpec = {
   usage: 'db forget-secret-key',
   group: 'The service',
   summary: 'let the next start decide which SECRET_KEY is the right one',
@@ -84,7 +84,7 @@ export const dbForgetSecretKey: CommandSpec = {
   },
 };
 
-export const dbRotateSigningKeys: CommandSpec = {
+const dbRotateSigningKeys: CommandSpec = {
   usage: 'db rotate-signing-keys',
   group: 'The service',
   summary: 'replace the keys that sign ID tokens and access tokens',
@@ -113,7 +113,7 @@ export const dbRotateSigningKeys: CommandSpec = {
   },
 };
 
-export const dbErase: CommandSpec = {
+const dbErase: CommandSpec = {
   usage: 'db erase <address>',
   group: 'The service',
   summary: 'erase an email address from all tables',
@@ -167,7 +167,7 @@ function describeRefusedErasure({ code, message }: Fault): CommandError {
   return new CommandError(EXIT.failure, code, message, hint);
 }
 
-export const adminUnlock: CommandSpec = {
+const adminUnlock: CommandSpec = {
   usage: 'admin unlock',
   group: 'The service',
   summary: 'clear the counters of wrong admin passwords',
@@ -219,3 +219,5 @@ async function onDatabase<Result>(
     await database.stop();
   }
 }
+
+export const dbCommands: readonly CommandSpec[] = [dbMigrate, dbPartitions, dbForgetSecretKey, dbRotateSigningKeys, dbErase, adminUnlock];

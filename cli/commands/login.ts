@@ -14,7 +14,7 @@ const RESEND_SECONDS = 30;
 const CODE_FLAG = `--code <${anyEntered('unit')}>`;
 const KEYS = 'Enter sends the code, r requests a new email, Esc cancels.';
 
-export const login: CommandSpec = {
+const login: CommandSpec = {
   usage: 'login',
   needs: 'service',
   group: 'Sign-in',
@@ -214,7 +214,7 @@ function formatCountdown(milliseconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-export const logout: CommandSpec = {
+const logout: CommandSpec = {
   usage: 'logout',
   group: 'Sign-in',
   summary: 'end the sign-in and remove it from this machine',
@@ -249,7 +249,7 @@ export const logout: CommandSpec = {
   },
 };
 
-export const whoami: CommandSpec = {
+const whoami: CommandSpec = {
   usage: 'whoami',
   needs: 'sign-in',
   group: 'Sign-in',
@@ -267,7 +267,7 @@ export const whoami: CommandSpec = {
   },
 };
 
-export const token: CommandSpec = {
+const token: CommandSpec = {
   usage: 'token',
   needs: 'sign-in',
   group: 'Sign-in',
@@ -285,3 +285,5 @@ export const token: CommandSpec = {
     return EXIT.ok;
   },
 };
+
+export const loginCommands: readonly CommandSpec[] = [login, logout, whoami, token];

@@ -26,7 +26,7 @@ const ENTRY_FLAGS = {
 const RUN_MS = 120_000;
 const SHOWN_LINES = 15;
 
-export const mcpInstall: CommandSpec = {
+const mcpInstall: CommandSpec = {
   usage: 'mcp install <client>',
   group: 'Integration',
   summary: 'add the MCP server to an assistant',
@@ -40,7 +40,7 @@ export const mcpInstall: CommandSpec = {
   run: (context, [client = ''], flags) => install(context, requireClient(client), entryFlagsOf(flags)),
 };
 
-export const mcpConfig: CommandSpec = {
+const mcpConfig: CommandSpec = {
   usage: 'mcp config [client]',
   group: 'Integration',
   summary: "print the entry of an assistant's file, to paste",
@@ -51,7 +51,7 @@ export const mcpConfig: CommandSpec = {
   run: (context, [client], flags) => printConfig(context, client, entryFlagsOf(flags)),
 };
 
-export const mcpUninstall: CommandSpec = {
+const mcpUninstall: CommandSpec = {
   usage: 'mcp uninstall <client>',
   group: 'Integration',
   summary: 'print how to remove the MCP server from an assistant',
@@ -177,3 +177,5 @@ async function nextSteps(context: Context, client: AssistantClient, scope: Scope
   }
   return [...steps, client.next(scope), 'Then ask: “Add email login to this app with emailauth.”'];
 }
+
+export const mcpInstallCommands: readonly CommandSpec[] = [mcpInstall, mcpUninstall, mcpConfig];

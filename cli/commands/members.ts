@@ -9,7 +9,7 @@ import { dayOf, displayName, findSite, requireSite } from '../sites.ts';
 const ROLES: readonly WebsiteRole[] = ['member', 'owner'];
 const article = (role: WebsiteRole) => (role === 'owner' ? 'an owner' : 'a member');
 
-export const membersList = listCommand({
+const membersList = listCommand({
   usage: 'members list <domain>',
   choices: { domain: 'sites' },
   group: 'Websites',
@@ -25,7 +25,7 @@ export const membersList = listCommand({
   },
 });
 
-export const membersInvite: CommandSpec = {
+const membersInvite: CommandSpec = {
   usage: 'members invite <domain> <email>',
   needs: 'sign-in',
   choices: { domain: 'sites', '--role': ROLES },
@@ -45,7 +45,7 @@ export const membersInvite: CommandSpec = {
   },
 };
 
-export const membersRole: CommandSpec = {
+const membersRole: CommandSpec = {
   usage: 'members role <domain> <email> <role>',
   needs: 'sign-in',
   choices: { domain: 'sites', role: ROLES },
@@ -62,7 +62,7 @@ export const membersRole: CommandSpec = {
   },
 };
 
-export const membersRemove: CommandSpec = {
+const membersRemove: CommandSpec = {
   usage: 'members remove <domain> <email>',
   needs: 'sign-in',
   choices: { domain: 'sites' },
@@ -81,7 +81,7 @@ export const membersRemove: CommandSpec = {
   },
 };
 
-export const invitationsList = listCommand({
+const invitationsList = listCommand({
   usage: 'invitations list',
   group: 'Websites',
   summary: 'invitations to manage websites of others',
@@ -97,8 +97,8 @@ export const invitationsList = listCommand({
   empty: 'You have no invitations.',
 });
 
-export const invitationsAccept = decision('accept', 'accepted');
-export const invitationsDecline = decision('decline', 'declined');
+const invitationsAccept = decision('accept', 'accepted');
+const invitationsDecline = decision('decline', 'declined');
 
 /** Returns the command that accepts or declines an invitation. */
 function decision(verb: 'accept' | 'decline', done: 'accepted' | 'declined'): CommandSpec {
@@ -123,3 +123,13 @@ function decision(verb: 'accept' | 'decline', done: 'accepted' | 'declined'): Co
     },
   };
 }
+
+export const membersCommands: readonly CommandSpec[] = [
+  membersList,
+  membersInvite,
+  membersRole,
+  membersRemove,
+  invitationsList,
+  invitationsAccept,
+  invitationsDecline,
+];

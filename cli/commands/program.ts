@@ -10,7 +10,7 @@ const PAGES = {
   site: '/',
 };
 
-export const open: CommandSpec = {
+const open: CommandSpec = {
   usage: 'open [target]',
   group: 'This program',
   summary: 'open the dashboard, the documentation or the start page of the service in the browser',
@@ -40,7 +40,7 @@ export async function openBrowser({ terminal, env }: Pick<Context, 'terminal' | 
   );
 }
 
-export const completion: CommandSpec = {
+const completion: CommandSpec = {
   usage: 'completion <shell>',
   group: 'This program',
   summary: "print a shell's completion script",
@@ -142,7 +142,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   default: 'default',
 };
 
-export const configList: CommandSpec = {
+const configList: CommandSpec = {
   usage: 'config list',
   group: 'This program',
   summary: 'the settings in use, and where each comes from',
@@ -162,7 +162,7 @@ export const configList: CommandSpec = {
   },
 };
 
-export const configGet: CommandSpec = {
+const configGet: CommandSpec = {
   usage: 'config get <key>',
   group: 'This program',
   summary: 'one setting',
@@ -176,7 +176,7 @@ export const configGet: CommandSpec = {
   },
 };
 
-export const configSet: CommandSpec = {
+const configSet: CommandSpec = {
   usage: 'config set <key> [value]',
   group: 'This program',
   summary: 'store a setting; without a value it is removed',
@@ -218,3 +218,5 @@ async function validValue(key: ConfigKey, value: string): Promise<string> {
   if (!codes.includes(value)) throw usageError(`There are no emails in the language "${value}".`, `Languages: ${codes.join(', ')}.`);
   return value;
 }
+
+export const programCommands: readonly CommandSpec[] = [open, completion, configList, configGet, configSet];

@@ -9,7 +9,7 @@ import type { RunningApp } from '../local-processes.ts';
 import { foreign, shellLine, type Terminal, table } from '../terminal.ts';
 import { commandRemedies, formatReport } from './doctor.ts';
 
-export const init: CommandSpec = {
+const init: CommandSpec = {
   usage: 'init [dir]',
   choices: { dir: 'files', '--framework': 'frameworks', '--domain': 'sites' },
   group: 'Integration',
@@ -63,7 +63,7 @@ const remedies: Remedies = {
 /** A check, and where in the project its subject is, as `path:line`. */
 type PlacedCheck = CheckResult & { at: string | null };
 
-export const tryCommand: CommandSpec = {
+const tryCommand: CommandSpec = {
   usage: 'try [dir]',
   choices: { dir: 'files' },
   group: 'Integration',
@@ -175,3 +175,5 @@ async function attack({ signal }: Context, { root, origin, service, loginPath, p
 }
 
 const withPlace = ({ fix, at }: PlacedCheck) => (at ? `${at}: ${fix}` : fix);
+
+export const projectCommands: readonly CommandSpec[] = [init, tryCommand];

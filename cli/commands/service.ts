@@ -8,7 +8,7 @@ import { importServer } from '../server-package.ts';
 import { formatCount, type LoginStats, parseDays, summarize } from '../stats.ts';
 import { minuteOf, table } from '../terminal.ts';
 
-export const start: CommandSpec = {
+const start: CommandSpec = {
   usage: 'start',
   group: 'The service',
   summary: 'run the service (what `npm start` does)',
@@ -24,7 +24,7 @@ export const start: CommandSpec = {
   },
 };
 
-export const backup: CommandSpec = {
+const backup: CommandSpec = {
   usage: 'backup <file>',
   choices: { file: 'files' },
   group: 'The service',
@@ -67,7 +67,7 @@ export const backup: CommandSpec = {
   },
 };
 
-export const restore: CommandSpec = {
+const restore: CommandSpec = {
   usage: 'restore <file>',
   choices: { file: 'files' },
   group: 'The service',
@@ -126,7 +126,7 @@ export const restore: CommandSpec = {
   },
 };
 
-export const stats: CommandSpec = {
+const stats: CommandSpec = {
   usage: 'stats',
   needs: 'service',
   group: 'The service',
@@ -184,3 +184,5 @@ function formatStats({ days, today, total, average }: LoginStats): string {
     table(counts.map((count, i) => [i === 0 ? 'Date' : days[i - 1].date, count.padStart(countWidth)])),
   ].join('\n\n');
 }
+
+export const serviceCommands: readonly CommandSpec[] = [stats, start, backup, restore];

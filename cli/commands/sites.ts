@@ -8,7 +8,7 @@ import { shapeOf } from '../shapes.ts';
 import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, type Site, siteData, throwTaken } from '../sites.ts';
 import { records, type Terminal, table } from '../terminal.ts';
 
-export const sitesList: CommandSpec = {
+const sitesList: CommandSpec = {
   usage: 'sites list',
   needs: 'sign-in',
   group: 'Websites',
@@ -34,7 +34,7 @@ export const sitesList: CommandSpec = {
   },
 };
 
-export const sitesAdd: CommandSpec = {
+const sitesAdd: CommandSpec = {
   usage: 'sites add [domain]',
   needs: 'sign-in',
   choices: { '--icon': 'files' },
@@ -67,7 +67,7 @@ export const sitesAdd: CommandSpec = {
 
 type SiteStats = Omit<Output<'websiteStats'>[number], 'id'>;
 
-export const sitesGet: CommandSpec = {
+const sitesGet: CommandSpec = {
   usage: 'sites get <domain>',
   needs: 'sign-in',
   choices: { domain: 'sites' },
@@ -104,7 +104,7 @@ async function formatStats({ sent, completed, medianSeconds, ...counts }: SiteSt
   return medianSeconds === null ? lines : `${lines}\n  half of the emails are opened within ${medianSeconds} s`;
 }
 
-export const sitesUpdate: CommandSpec = {
+const sitesUpdate: CommandSpec = {
   usage: 'sites update <domain>',
   needs: 'sign-in',
   choices: { domain: 'sites', '--icon': 'files' },
@@ -148,7 +148,7 @@ export const sitesUpdate: CommandSpec = {
   },
 };
 
-export const sitesGiveBack: CommandSpec = {
+const sitesGiveBack: CommandSpec = {
   usage: 'sites give-back <domain>',
   needs: 'sign-in',
   choices: { domain: 'sites' },
@@ -167,7 +167,7 @@ export const sitesGiveBack: CommandSpec = {
   },
 };
 
-export const sitesRemove: CommandSpec = {
+const sitesRemove: CommandSpec = {
   usage: 'sites remove <domain>',
   needs: 'sign-in',
   choices: { domain: 'sites' },
@@ -193,7 +193,7 @@ export const sitesRemove: CommandSpec = {
   },
 };
 
-export const sitesVerify: CommandSpec = {
+const sitesVerify: CommandSpec = {
   usage: 'sites verify <domain>',
   needs: 'sign-in',
   choices: { domain: 'sites' },
@@ -277,3 +277,5 @@ async function openIconFile(context: Context, file: string | false | undefined) 
   const { openIcon } = await import('../icon.ts');
   return openIcon(context, file);
 }
+
+export const sitesCommands: readonly CommandSpec[] = [sitesList, sitesAdd, sitesGet, sitesUpdate, sitesGiveBack, sitesRemove, sitesVerify];
