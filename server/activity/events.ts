@@ -4,7 +4,6 @@ import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
 import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import { isApplicationId } from '../developers/applications.ts';
-import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/db/database.ts';
 import { type Account, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import { displayDomainOf } from '../websites/domains.ts';
@@ -17,7 +16,7 @@ type Page = Output<'websiteEvents'>;
 /** How long a call may take besides its wait. */
 const MAX_READ_SECONDS = 5;
 
-type Parts = { config: Pick<Config, 'mode'>; database: Database };
+type Parts = { isLocal: boolean; database: Database };
 
 /** What happened in the sign-ins at an account's websites and applications, as rows of the activity log. */
 export class WebsiteEvents {
@@ -25,8 +24,8 @@ export class WebsiteEvents {
   readonly #store: EventStore;
   readonly #feed: EventFeed;
 
-  constructor({ config, database }: Parts) {
-    this.#isLocal = config.mode === 'local';
+  constructor({ isLocal, database }: Parts) {
+    this.#isLocal = isLocal;
     this.#store = new EventStore(database.core);
     this.#feed = new EventFeed(this.#store);
   }

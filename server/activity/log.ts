@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_LOG_DAYS } from '../../contract/limits.ts';
-import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/db/database.ts';
 import { startOf } from '../platform/db/row-numbers.ts';
 import { type Account, type Endpoint, handle } from '../platform/http/endpoint.ts';
@@ -27,7 +26,7 @@ const DAY_MS = 86_400_000;
 /** The times of neighboring rows may differ by some seconds from the order of their numbers. */
 const MARGIN_MS = 60_000;
 
-type Parts = { config: Pick<Config, 'mode'>; database: Database };
+type Parts = { isLocal: boolean; database: Database };
 type Search = { website: LoggedWebsite; filter: LogFilter; floor: number };
 
 /** The log of one website: the same events as WebsiteEvents, read backwards and filtered. */
@@ -40,8 +39,8 @@ export class WebsiteLog {
   /** The accounts of the searches that run or wait. */
   readonly #searching: string[] = [];
 
-  constructor({ config, database }: Parts) {
-    this.#isLocal = config.mode === 'local';
+  constructor({ isLocal, database }: Parts) {
+    this.#isLocal = isLocal;
     this.#store = new LogStore(database.core);
     this.#events = new EventStore(database.core);
   }

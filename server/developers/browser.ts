@@ -3,7 +3,7 @@ import type Bowser from 'bowser';
 import { LRUCache } from 'lru-cache';
 import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
-import type { Cookies } from '../platform/http/cookies.ts';
+import type { Cookies, ReceivedCookies } from '../platform/http/cookies.ts';
 import type { RequestSource } from '../platform/http/endpoint.ts';
 import { digest, isRandomSecret, randomSecret, type SecretKeys, SignedValues } from '../platform/secrets.ts';
 
@@ -73,7 +73,7 @@ export class PageValues<Contents extends Record<string, object>> {
   }
 
   /** Returns the content of a value; null when it is forged, has expired, or is of another purpose or browser. */
-  read<Purpose extends keyof Contents & string>(purpose: Purpose, value: string, cookies: Pick<Cookies, 'get'>): Contents[Purpose] | null {
+  read<Purpose extends keyof Contents & string>(purpose: Purpose, value: string, cookies: ReceivedCookies): Contents[Purpose] | null {
     const text = this.#signed.verify(purpose, value);
     const secret = cookies.get('passkey_browser');
     if (text === null || !isRandomSecret(secret)) return null;

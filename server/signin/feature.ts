@@ -58,7 +58,7 @@ export function createSignIn(platform: Platform, { developers, events, mail, int
   const codes = new SignInCodes(proofs);
   const quickLogins = new QuickLogins(core, destinations);
   const passkeys = new Passkeys({ ...proofs, rpId: config.passkeys.rpId, store: new PasskeyStore(core) });
-  const discovery = config.evp && new IssuerDiscovery(config);
+  const discovery = config.evp && new IssuerDiscovery({ isLocal, dnsServers: config.dnsServers });
   const emailVerification = new EmailVerification({ ...proofs, store: new VerifiedSignInStore(core), discovery });
   const portalSessions = new PortalSessions(core);
   const oauth = new OAuth({ ...proofs, requests, sessions: portalSessions, applications, portal: destinations.ofUrl() });

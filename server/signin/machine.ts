@@ -42,7 +42,7 @@ type PageOutput = Partial<{ sent: true; redirectUrl: string | null; passkey: Pas
 type Parts = {
   pages: SignInPages;
   makeCall: MakeCall;
-  links: Pick<SignInLinks, 'open'>;
+  links: SignInLinks;
   passkeys: PasskeyOffers;
 };
 

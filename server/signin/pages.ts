@@ -7,7 +7,7 @@ import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
 import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
 import type { Conditions, Destination, DestinationParameters } from '../../contract/signin.ts';
 import type { Sessions } from '../developers/sessions.ts';
-import type { Cookies } from '../platform/http/cookies.ts';
+import type { Cookies, ReceivedCookies } from '../platform/http/cookies.ts';
 import type { DescribedError } from '../platform/http/errors.ts';
 import { fieldsOf, pathOf, type queryOf, queryTextOf } from '../platform/http/reading.ts';
 import { digest, isRandomSecret } from '../platform/secrets.ts';
@@ -56,7 +56,7 @@ type Parts = {
   interactions: InteractionPages;
   /** Returns the page of an emailed link, which is not used up. */
   describeLink(secret: string, opening: Opening): Promise<LinkPage>;
-  describePortalLink(code: string, cookies: Pick<Cookies, 'get'>): Promise<LinkPage | null>;
+  describePortalLink(code: string, cookies: ReceivedCookies): Promise<LinkPage | null>;
 };
 
 /** What the pages of a sign-in show. Reading a page uses up no link, code or token. */
@@ -95,7 +95,7 @@ export class SignInPages {
   }
 
   /** Returns the page of the emailed link that an address names. */
-  async ofLink(request: PageRequest, cookies: Pick<Cookies, 'get'>, opening: Opening = 'none'): Promise<SignInPage> {
+  async ofLink(request: PageRequest, cookies: ReceivedCookies, opening: Opening = 'none'): Promise<SignInPage> {
     const query = queryOfPage(request);
     const search = `?${queryTextOf(request)}`;
     if (query.code !== undefined) return { ...(await this.#readCallback(query, cookies)), search };
@@ -105,7 +105,7 @@ export class SignInPages {
     return query.language === undefined ? page : { ...page, language: languageOf(query.language) };
   }
 
-  async #readCallback({ code, language }: PageQuery, cookies: Pick<Cookies, 'get'>): Promise<SignInPage> {
+  async #readCallback({ code, language }: PageQuery, cookies: ReceivedCookies): Promise<SignInPage> {
     const link = await this.#parts.describePortalLink(typeof code === 'string' ? code : '', cookies);
     const portal = { path: CALLBACK, language: languageOf(language), target: { kind: 'portal' } } as const;
     const page: SignInPage = { ...portal, ...(link && { link: link.link }) };
@@ -115,7 +115,7 @@ export class SignInPages {
 }
 
 /** Returns the page of an emailed link; in a browser whose request for an email was refused, with the offer to confirm the browser. */
-function offerConfirmation(page: SignInPage, cookies: Pick<Cookies, 'get'>): SignInPage {
+function offerConfirmation(page: SignInPage, cookies: ReceivedCookies): SignInPage {
   const refusal = page.link && page.link.state !== 'invalid' ? refusalOf(cookies) : null;
   if (!refusal) return page;
   return { ...page, language: refusal.language, confirmBrowser: { email: refusal.email, back: pageUrl(refusal, refusal.language) } };
@@ -171,7 +171,7 @@ export class StepsReader {
     return { steps, ...(hasInbox && { inbox: true }), ...(passkey && { passkey }), ...(verification && { verification }) };
   }
 
-  async #stepsOf(cookies: Pick<Cookies, 'get'>, page: StepsPage): Promise<SignInSteps> {
+  async #stepsOf(cookies: ReceivedCookies, page: StepsPage): Promise<SignInSteps> {
     const { destination, query, language, hint, posted } = page;
     const { conditions } = destination;
     const interaction = destination.to === 'application' ? destination.interaction : undefined;
@@ -202,7 +202,7 @@ export class StepsReader {
   }
 
   /** Returns the remembered accounts of a browser that meet the conditions; null when all do. */
-  async #oneClickOf(cookies: Pick<Cookies, 'get'>, { maxAge, passkey }: Conditions): Promise<string[] | null> {
+  async #oneClickOf(cookies: ReceivedCookies, { maxAge, passkey }: Conditions): Promise<string[] | null> {
     if (maxAge === null && !passkey) return null;
     const device = cookies.get('device');
     const emails = [hintCookies.remembered, hintCookies.previous]
@@ -212,7 +212,7 @@ export class StepsReader {
     return this.#parts.accounts.provenWithin(digest(device), emails, maxAge);
   }
 
-  async #attemptOf(cookies: Pick<Cookies, 'get'>, destination: Destination, email: string | undefined) {
+  async #attemptOf(cookies: ReceivedCookies, destination: Destination, email: string | undefined) {
     const attempt = cookies.get('attempt');
     if (!isRandomSecret(attempt)) return null;
     const device = cookies.get('device');

@@ -11,7 +11,7 @@ import { type Browser, deviceNamesOf } from '../developers/browser.ts';
 import type { Mail } from '../mail/mail.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { Query } from '../platform/db/database.ts';
-import type { Cookies } from '../platform/http/cookies.ts';
+import type { Cookies, ReceivedCookies } from '../platform/http/cookies.ts';
 import { blockOfNetwork } from '../platform/http/reading.ts';
 import { emailRequests } from '../platform/metrics/metrics.ts';
 import { digest, randomSecret } from '../platform/secrets.ts';
@@ -201,7 +201,7 @@ export async function rememberRefusal<Sent>(cookies: Cookies, refusal: Refusal, 
 }
 
 /** Returns the refusal that a browser remembers, or null. Its content is not trusted: it only fills in a page. */
-export function refusalOf(cookies: Pick<Cookies, 'get'>): Refusal | null {
+export function refusalOf(cookies: ReceivedCookies): Refusal | null {
   try {
     const content = JSON.parse(Buffer.from(cookies.get('refusal') ?? '', 'base64url').toString());
     const refusal = RefusalCookie.parse(content);

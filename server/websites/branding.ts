@@ -98,7 +98,7 @@ export function brandingEndpoints(brandings: WebsiteBrandings): Endpoint[] {
   ];
 }
 
-type LogoParts = { config: Pick<Config, 'mode' | 'dnsServers'>; limits: Limits };
+type LogoParts = { config: Pick<Config, 'dnsServers'>; isLocal: boolean; limits: Limits };
 
 /** The first bytes of the images that mail programs show. */
 const SIGNATURES = ['89504e470d0a1a0a', 'ffd8ff', '474946383761', '474946383961'].map((hex) => Buffer.from(hex, 'hex'));
@@ -108,9 +108,8 @@ export class Logos {
   readonly #limits: Limits;
   readonly #fetch: ReturnType<typeof createGuardedFetch>;
 
-  constructor({ config: { mode, dnsServers }, limits }: LogoParts) {
+  constructor({ config: { dnsServers }, isLocal, limits }: LogoParts) {
     this.#limits = limits;
-    const isLocal = mode === 'local';
     // In local mode, names of a website under development may mean this machine, with a certificate that only its developer trusts.
     const dns = openDns({ servers: dnsServers, isAllowedAddress: isLocal ? null : isPublicAddress });
     this.#fetch = createGuardedFetch({ dns, isLocal, anyCertificate: isLocal, maxBytes: MAX_LOGO_BYTES });

@@ -20,7 +20,7 @@ const CLEAN_UP_MS = 20_000;
 const MAX_FAILURES = 3;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-type Parts = { database: Pick<Database, 'orm'>; limits: Pick<Limits, 'hit'>; urls: UploadUrls; storage: Storage };
+type Parts = { database: Database; limits: Pick<Limits, 'hit'>; urls: UploadUrls; storage: Storage };
 
 /** The icons of websites: who may upload one, how it is stored, and how long. */
 export class Uploads {
@@ -261,7 +261,7 @@ async function findUnneeded(query: Query, after: string): Promise<{ unneeded: st
  * Removes an upload after `removeBytes`. Its row is locked meanwhile, so that no website can be given the icon.
  * @returns false when it is needed, or locked by another process
  */
-async function removeUnneeded(database: Pick<Database, 'orm'>, id: string, removeBytes: () => Promise<void>): Promise<boolean> {
+async function removeUnneeded(database: Database, id: string, removeBytes: () => Promise<void>): Promise<boolean> {
   const { sequelize, Upload } = await database.orm();
   return sequelize.transaction(async (transaction) => {
     const sql = `select id from uploads u where id = $1 and (${UNNEEDED}) for update skip locked`;

@@ -4,7 +4,6 @@ import { maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EXPORTED_VISITORS, VISITORS_PAGE } from '../../contract/limits.ts';
 import { beginChange } from '../permissions/proofs.ts';
-import type { Config } from '../platform/config.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { type Database, inTransaction, queryOf } from '../platform/db/database.ts';
 import { idAt } from '../platform/db/partitions.ts';
@@ -14,15 +13,15 @@ import { erasureHash } from './visits.ts';
 
 type Visitor = Output<'listVisitors'>['visitors'][number];
 
-type Parts = { config: Pick<Config, 'mode'>; database: Database };
+type Parts = { isLocal: boolean; database: Database };
 
 /** The addresses that signed in to a website. */
 export class Visitors {
   readonly #isLocal: boolean;
   readonly #database: Database;
 
-  constructor({ config, database }: Parts) {
-    this.#isLocal = config.mode === 'local';
+  constructor({ isLocal, database }: Parts) {
+    this.#isLocal = isLocal;
     this.#database = database;
   }
 

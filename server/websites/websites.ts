@@ -5,7 +5,6 @@ import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import { beginChange } from '../permissions/proofs.ts';
-import type { Config } from '../platform/config.ts';
 import { type Database, isUniqueViolation, type Query, queryOf } from '../platform/db/database.ts';
 import type { Website } from '../platform/db/models.ts';
 import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
@@ -20,7 +19,8 @@ const RELEASE_BATCH = 500;
 const RELEASE_MS = 20_000;
 
 type Parts = {
-  config: Pick<Config, 'mode' | 'publicUrl'>;
+  isLocal: boolean;
+  publicUrl: string;
   database: Database;
   limits: Pick<Limits, 'hit'>;
   uploads: Pick<Uploads, 'ownIcon'>;
@@ -49,7 +49,7 @@ export class Websites {
     input: Parsed<'registerWebsite'>,
     { clientAddress, userAgent }: { clientAddress: string; userAgent: string },
   ): Promise<Output<'registerWebsite'>> {
-    const { config, limits, inviteOwner } = this.#parts;
+    const { publicUrl, limits, inviteOwner } = this.#parts;
     const { email } = input;
     const domain = rootDomainOf(input.domain);
     await limits.hit('registrations', clientAddress);
@@ -57,14 +57,13 @@ export class Websites {
       await checkUnprovenLimit(query, email, { onlyOwn: false });
       if (!(await registerWebsite(query, { id: uuid(), domain, email }))) throw domainTaken();
     });
-    return { domain, email, authUrl: `${config.publicUrl}/auth` };
+    return { domain, email, authUrl: `${publicUrl}/auth` };
   }
 
   /** Returns the registered website of a host or of one of its subdomains. @throws Fault website_not_found */
   async find(host: string): Promise<Output<'findWebsite'>> {
     const domain = registrableOf(host.trim().toLowerCase());
-    if (domain === LOCALHOST && this.#parts.config.mode === 'local')
-      return { domain, displayDomain: domain, verified: false, iconUrl: null };
+    if (domain === LOCALHOST && this.#parts.isLocal) return { domain, displayDomain: domain, verified: false, iconUrl: null };
     const website = domain && domain !== LOCALHOST ? await this.#byDomain(domain) : null;
     if (!website)
       throw new Fault('website_not_found', { message: 'Email authorisation for this domain is not supported.', field: 'domain' });

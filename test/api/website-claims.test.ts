@@ -47,7 +47,8 @@ beforeAll(async () => {
   const outbox = { handOver: (mail: Mail) => void handedOver.push(mail) };
   claims = new Claims({ config: { dnsServers: [names.address] }, database, outbox, limits });
   websites = new Websites({
-    config: { mode: 'production', publicUrl: 'https://auth.example' },
+    isLocal: false,
+    publicUrl: 'https://auth.example',
     database,
     limits,
     uploads: { ownIcon: () => Promise.reject(new Error('No claim names an icon.')) },

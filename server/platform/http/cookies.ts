@@ -24,10 +24,11 @@ type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];
 type PasskeyCookie = (typeof passkeyCookies)[keyof typeof passkeyCookies];
 
-/** The cookies of one request and its response. */
-export type Cookies = {
-  /** A cookie of the server that the response sets has its new value. */
-  get(name: CookieName | HintName | PasskeyCookie): string | undefined;
+/** The cookies of a request. */
+export type ReceivedCookies = { get(name: CookieName | HintName | PasskeyCookie): string | undefined };
+
+/** The cookies of a request and its response. A cookie of the server that the response sets has its new value. */
+export type Cookies = ReceivedCookies & {
   /** Null deletes the cookie. */
   set(name: CookieName, value: string | null): void;
   /** Sets a hint for page scripts: readable, long-lived and never trusted. */
@@ -58,7 +59,7 @@ export function cookiesOf(request: IncomingMessage, response: ServerResponse, se
 }
 
 /** Returns the cookies of a request whose response sets none. @param secure as of `cookiesOf` */
-export function receivedCookies(request: IncomingMessage, secure: boolean): Pick<Cookies, 'get'> {
+export function receivedCookies(request: IncomingMessage, secure: boolean): ReceivedCookies {
   let received: Record<string, string | undefined> | undefined;
   return {
     get: (name) => {

@@ -57,7 +57,7 @@ type Parts = {
   publicUrl: string;
   core: Database['core'];
   secretKeys: SecretKeys;
-  verifier: Pick<TokenVerifier, 'verify'>;
+  verifier: TokenVerifier;
   log: Log;
 };
 

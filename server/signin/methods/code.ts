@@ -18,7 +18,7 @@ type Parts = {
   core: Database['core'];
   secrets: AttemptSecrets;
   opener: AttemptOpener;
-  events: Pick<EventRecorder, 'record'>;
+  events: EventRecorder;
   log: Pick<Log, 'error'>;
   /** Multiplies the limits; 100 in local mode. */
   limitFactor: number;

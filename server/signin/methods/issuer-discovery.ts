@@ -2,7 +2,6 @@ import type { createRemoteJWKSet, errors } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isThisMachine } from '../../../contract/urls.ts';
 import { type Dns, openDns } from '../../../diagnostics/dns.ts';
-import type { Config } from '../../platform/config.ts';
 import { createGuardedFetch, isPublicAddress } from '../../websites/guarded-fetch.ts';
 import type { FindKey } from './evt.ts';
 
@@ -41,8 +40,8 @@ export class IssuerDiscovery {
   readonly #origins = new LRUCache<string, Promise<string>>({ max: MAX_ENTRIES });
   readonly #issuers = new LRUCache<string, Promise<Issuer>>({ max: MAX_ENTRIES });
 
-  constructor({ mode, dnsServers }: Pick<Config, 'mode' | 'dnsServers'>) {
-    this.#isLocal = mode === 'local';
+  constructor({ isLocal, dnsServers }: { isLocal: boolean; dnsServers: string[] | null }) {
+    this.#isLocal = isLocal;
     const usesSystemLookup = (host: string) => this.#isLocal && isThisMachine(host);
     this.#dns = openDns({ servers: dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup, timeoutMs: STEP_TIMEOUT_MS });
     this.#fetch = createGuardedFetch({ dns: this.#dns, isLocal: this.#isLocal });

@@ -11,7 +11,7 @@ import { type Applications, isApplicationId } from '../../developers/application
 import { type Browser, createAuthKey, deviceLabelOf } from '../../developers/browser.ts';
 import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
 import type { Database } from '../../platform/db/database.ts';
-import type { Cookies } from '../../platform/http/cookies.ts';
+import type { ReceivedCookies } from '../../platform/http/cookies.ts';
 import { digest } from '../../platform/secrets.ts';
 import { clientActive, endedBySibling, LIFE, lifeOf, sameRegistration, stillAwaited } from '../attempt-conditions.ts';
 import { type AttemptKind, type AttemptSecrets, hasCode } from '../attempts.ts';
@@ -159,8 +159,8 @@ const INVALID: LinkPage = { language: 'en', link: { state: 'invalid', again: '/a
 type PageParts = {
   core: Database['core'];
   secrets: AttemptSecrets;
-  applications: Pick<Applications, 'redirectUrisOf'>;
-  events: Pick<EventRecorder, 'record'>;
+  applications: Applications;
+  events: EventRecorder;
   publicUrl: string;
 };
 
@@ -190,7 +190,7 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
 export async function describePortalLink(
   { core, secrets }: Pick<PageParts, 'core' | 'secrets'>,
   code: string,
-  cookies: Pick<Cookies, 'get'>,
+  cookies: ReceivedCookies,
 ): Promise<LinkPage | null> {
   const read = secrets.readLink(code);
   const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
