@@ -4,8 +4,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/calls.ts';
 import { rollUp, Stats } from '../../server/activity/stats.ts';
-import { type Database, openDatabase } from '../../server/platform/db/database.ts';
+import type { Database } from '../../server/platform/db/database.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
+import { openPatientDatabase } from '../support/patient-database.ts';
 import {
   type Developer,
   freshAddress,
@@ -30,7 +31,7 @@ beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
   other = await stage.start();
-  database = openDatabase(stage.databaseUrl);
+  database = openPatientDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
   stats = new Stats({ core: database.core, uptime: async () => null, isLocal: false });
   // Postpones the job: the tests run the roll-up themselves.

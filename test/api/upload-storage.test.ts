@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { openDatabase, type Query } from '../../server/platform/db/database.ts';
+import type { Query } from '../../server/platform/db/database.ts';
 import { bucketStorage, diskStorage, type Storage } from '../../server/websites/storage.ts';
 import { Uploads } from '../../server/websites/uploads.ts';
 import { openBucket } from '../support/bucket.ts';
 import { type Service, useService } from '../support/harness.ts';
 import { png } from '../support/images.ts';
+import { openPatientDatabase } from '../support/patient-database.ts';
 import { freshDomain, signInDeveloper } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 
@@ -16,7 +17,7 @@ const { stage, service: onDisk } = await useService();
 const bucket = await openBucket();
 const inBucket = await stage.start(bucket.settings);
 const ann = await signInDeveloper(stage, onDisk);
-const database = openDatabase(stage.databaseUrl);
+const database = openPatientDatabase(stage.databaseUrl);
 afterAll(async () => {
   await database.close();
   await bucket.close();

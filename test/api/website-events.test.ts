@@ -2,8 +2,8 @@ import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/calls.ts';
 import { EventRecorder } from '../../server/activity/recorder.ts';
-import { openDatabase } from '../../server/platform/db/database.ts';
 import { production, useProduction, useService } from '../support/harness.ts';
+import { openPatientDatabase } from '../support/patient-database.ts';
 import { confirmLink, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 
@@ -258,7 +258,7 @@ describe('reading', () => {
 
 describe('an attacker', () => {
   test('does not make the steps of other websites disappear: those without a row are summed up', async () => {
-    const database = openDatabase(stage.databaseUrl);
+    const database = openPatientDatabase(stage.databaseUrl);
     const recorder = new EventRecorder(database);
     const rows = (reason: string) => stage.query('select count from sign_in_steps where domain = $1 and result = $2', [domain, reason]);
     for (let n = 0; n < 600; n++) await recorder.record({ domain, kind: 'token_refused', reason: `reason ${n % 60}` });

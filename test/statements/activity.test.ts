@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { expect, inject, test } from 'vitest';
 import { EventStore } from '../../server/activity/event-store.ts';
 import { addActivity, addSteps } from '../../server/platform/db/activity-rows.ts';
-import { openDatabase } from '../../server/platform/db/database.ts';
+import { openPatientDatabase } from '../support/patient-database.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
@@ -85,7 +85,7 @@ test('the rows of both tables have numbers of one order', async () => {
 
 test('the number before the rows of the last seconds is found in both tables', async ({ onTestFinished: atEnd }) => {
   // A database of its own, because the times of its rows rise with their numbers.
-  const own = openDatabase(await createDatabase(inject('clusterUrl'), inject('templateUrl')));
+  const own = openPatientDatabase(await createDatabase(inject('clusterUrl'), inject('templateUrl')));
   atEnd(() => own.close());
   const add = (table: string, minutesAgo: number) =>
     own.core.query(`insert into ${table} (at, action) values (now() - make_interval(mins => $1), 'tested') returning id::integer`, [

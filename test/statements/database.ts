@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { Destination } from '../../contract/signin.ts';
-import { type Database, openDatabase } from '../../server/platform/db/database.ts';
+import type { Database } from '../../server/platform/db/database.ts';
+import { openPatientDatabase } from '../support/patient-database.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 let shared: Promise<Database> | null = null;
 
 /** Returns the database that the tests of statements of a worker share. No service runs on it, so that nothing but a test changes its rows. */
 export function useDatabase(): Promise<Database> {
-  shared ??= createDatabase(inject('clusterUrl'), inject('templateUrl')).then((url) => openDatabase(url));
+  shared ??= createDatabase(inject('clusterUrl'), inject('templateUrl')).then((url) => openPatientDatabase(url));
   return shared;
 }
 

@@ -1,9 +1,9 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { openJobsPool } from '../../server/operations/jobs/store.ts';
 import { HAS_TIME_SETTINGS } from '../../server/platform/db/client.ts';
-import { openDatabase } from '../../server/platform/db/database.ts';
 import { migrate } from '../../server/platform/db/migrate.ts';
 import { sqlFunctions } from '../../server/signin/sql-functions.ts';
+import { openPatientDatabase } from '../support/patient-database.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 
 const AT = '2026-03-29T00:30:00.125Z';
@@ -14,7 +14,7 @@ test.each(['German, DMY', 'SQL, MDY', 'Postgres, DMY'])(
     const url = await createDatabase(inject('clusterUrl'), inject('templateUrl'));
     const name = new URL(url).pathname.slice(1);
     await query(url, `alter database ${name} set datestyle = '${style}'; alter database ${name} set timezone = 'Europe/Vilnius'`);
-    const database = openDatabase(url);
+    const database = openPatientDatabase(url);
     const jobs = openJobsPool(url);
     onTestFinished(async () => {
       await jobs.end();

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { v7 as uuid } from 'uuid';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../server/platform/db/database.ts';
 import { SecretKeys } from '../../server/platform/secrets.ts';
 import { AttemptSecrets } from '../../server/signin/attempts.ts';
 import { CodeTries } from '../../server/signin/methods/code-tries.ts';
 import { AttemptOpener } from '../../server/signin/opener.ts';
+import { openPatientDatabase } from '../support/patient-database.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
@@ -27,7 +27,7 @@ test.for(JOINS)('a code and a link are accepted once the row of their attempt is
   for (const node of disabled) await query(url, `alter database ${new URL(url).pathname.slice(1)} set enable_${node} = off`);
   await query(url, OTHERS);
   await query(url, 'analyze sign_in_attempts');
-  const database = openDatabase(url);
+  const database = openPatientDatabase(url);
   const holder = new pg.Client(url);
   await holder.connect();
   onTestFinished(async () => {

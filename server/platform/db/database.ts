@@ -21,18 +21,25 @@ export type Query = (text: string, values: unknown[]) => Promise<{ rows: unknown
 
 // A frozen PostgreSQL must become a 503 within 3 s, so every wait for it ends after 2.5 s.
 const WAIT_MS = 2_500;
-/** The server cancels a statement first, so that only a server that does not respond costs the connection. */
-const STATEMENT_MS = 2_200;
+/** The server cancels a statement so much earlier, so that only a server that does not respond costs the connection. */
+const CANCELLED_EARLIER_MS = 300;
 const RECONNECT_PAUSE_MS = 1_000;
 
 /** A pooler in transaction mode keeps this name on its connections after the service has stopped, so it does not show that one is serving. */
 const POOLED_NAME = 'emailauth-pooled';
 
-const ORM_SETTINGS = `set statement_timeout = ${STATEMENT_MS}; ${SESSION_SETTINGS}`;
+const ormSettings = (waitMs: number) => `set statement_timeout = ${waitMs - CANCELLED_EARLIER_MS}; ${SESSION_SETTINGS}`;
 // The core's statements look up rows by key only. With these settings the planner uses the indexes for tables of any size, also in a
 // plan that was made while the tables were empty. The little that is read is not worth a parallel worker.
-const CORE_SETTINGS = `${ORM_SETTINGS}; set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off;
+const CORE_SETTINGS = `set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off;
   set max_parallel_workers_per_gather = 0`;
+
+type PoolOptions = {
+  /** Connections of the core; Sequelize has as many more. */
+  poolSize: number;
+  /** How long anything waits for a connection or a response. */
+  waitMs: number;
+};
 
 /** Returns the route of a URL that leads to PostgreSQL itself. */
 export const directRoute = (url: string): DatabaseRoute => ({ url, directUrl: url, sessions: true, preparedStatements: true });
@@ -40,26 +47,25 @@ export const directRoute = (url: string): DatabaseRoute => ({ url, directUrl: ur
 /**
  * Opens the pools; they connect on first use.
  * @param to a route, or the URL of a PostgreSQL without a pooler
- * @param options.poolSize connections of the core; Sequelize has as many more
  */
-export function openDatabase(to: DatabaseRoute | string, { poolSize = 8 }: { poolSize?: number } = {}): Database {
-  return new Database(typeof to === 'string' ? directRoute(to) : to, poolSize);
+export function openDatabase(to: DatabaseRoute | string, { poolSize = 8, waitMs = WAIT_MS }: Partial<PoolOptions> = {}): Database {
+  return new Database(typeof to === 'string' ? directRoute(to) : to, { poolSize, waitMs });
 }
 
 /** The pools: `core` for the prepared statements of the sign-in core, statistics and exports, `orm` for everything else. */
 export class Database {
   readonly core: pg.Pool;
   readonly #route: DatabaseRoute;
-  readonly #poolSize: number;
+  readonly #options: PoolOptions;
   readonly #listeners: (() => void)[] = [];
   #reconnectedAt = 0;
   #respondedAt = 0;
   #orm: Promise<OpenOrm> | undefined;
 
-  constructor(route: DatabaseRoute, poolSize: number) {
+  constructor(route: DatabaseRoute, options: PoolOptions) {
     this.#route = route;
-    this.#poolSize = poolSize;
-    this.core = openCore(route, poolSize);
+    this.#options = options;
+    this.core = openCore(route, options);
     this.core.on('release', (error) => this.#observe(error));
     poolConnections.readBy(() => [
       { labels: { state: 'open' }, value: this.core.totalCount },
@@ -70,7 +76,7 @@ export class Database {
 
   /** Returns the models. Sequelize is imported on first use. */
   async orm(): Promise<Orm> {
-    this.#orm ??= openOrm(this.#route, this.#poolSize, (error) => this.#observe(error));
+    this.#orm ??= openOrm(this.#route, this.#options, (error) => this.#observe(error));
     return (await this.#orm).orm;
   }
 
@@ -95,7 +101,7 @@ export class Database {
   async onOwnConnection<Result>(maxMs: number, work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
     const client = new DatabaseClient({
       connectionString: this.#route.directUrl,
-      connectionTimeoutMillis: WAIT_MS,
+      connectionTimeoutMillis: this.#options.waitMs,
       keepAlive: true,
       application_name: 'emailauth-alone',
     });
@@ -121,7 +127,7 @@ export class Database {
     else if (isReadOnly(error)) this.reconnect();
     else if (isBroken(error)) this.#discardIdle();
     // A server that responds to other statements meanwhile is only slow, and new connections would make it slower.
-    else if (isUnanswered(error) && Date.now() - this.#respondedAt > WAIT_MS) this.#discardIdle();
+    else if (isUnanswered(error) && Date.now() - this.#respondedAt > this.#options.waitMs) this.#discardIdle();
   }
 
   #discardIdle(): void {
@@ -193,17 +199,17 @@ class MeasuredPool extends pg.Pool {
 const CORE_WAIT = poolWaitSeconds.with('core');
 const ORM_WAIT = poolWaitSeconds.with('orm');
 
-function openCore({ url, sessions, preparedStatements }: DatabaseRoute, size: number): pg.Pool {
+function openCore({ url, sessions, preparedStatements }: DatabaseRoute, { poolSize, waitMs }: PoolOptions): pg.Pool {
   const pool = new MeasuredPool({
     connectionString: url,
-    max: size,
-    connectionTimeoutMillis: WAIT_MS,
-    query_timeout: WAIT_MS,
+    max: poolSize,
+    connectionTimeoutMillis: waitMs,
+    query_timeout: waitMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     application_name: sessions ? 'emailauth-core' : POOLED_NAME,
     // Not in the start-up packet: PgBouncer refuses it there.
-    ...(sessions && { onConnect: (client) => client.query(CORE_SETTINGS) }),
+    ...(sessions && { onConnect: (client) => client.query(`${ormSettings(waitMs)}; ${CORE_SETTINGS}`) }),
     Client: preparedStatements ? DatabaseClient : UnpreparedClient,
   });
   // An idle connection that fails is replaced at the next query; without a listener its error would end the process.
@@ -216,12 +222,16 @@ const NO_SETTINGS = { keepDefaultTimezone: true };
 type OpenOrm = { orm: Orm; discardConnections(): void };
 
 /** @param observe called after every statement, with its error if it failed */
-async function openOrm({ url, sessions }: DatabaseRoute, size: number, observe: (error?: unknown) => void): Promise<OpenOrm> {
+async function openOrm(
+  { url, sessions }: DatabaseRoute,
+  { poolSize, waitMs }: PoolOptions,
+  observe: (error?: unknown) => void,
+): Promise<OpenOrm> {
   const [sequelizePackage, { defineModels }] = await Promise.all([import('sequelize'), import('./models.ts')]);
   let usable = new WeakSet<object>();
   const prepare = async (connection: pg.Client) => {
     try {
-      if (sessions) await connection.query(ORM_SETTINGS);
+      if (sessions) await connection.query(ormSettings(waitMs));
     } catch (error) {
       void connection.end().catch(() => {});
       throw error;
@@ -239,13 +249,13 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, observe: 
     // Sequelize's own parser of URLs knows fewer parameters than `pg`.
     dialectModule: { ...pg, Client: OrmClient },
     logging: false,
-    pool: { max: size, min: 0, acquire: WAIT_MS, idle: 30_000, validate: (connection) => usable.has(connection as object) },
+    pool: { max: poolSize, min: 0, acquire: waitMs, idle: 30_000, validate: (connection) => usable.has(connection as object) },
     retry: { max: 0 },
     // Tables and columns have the names of the models in snake case; times are defaults of the database.
     define: { underscored: true, timestamps: false },
     dialectOptions: {
-      connectionTimeoutMillis: WAIT_MS,
-      query_timeout: WAIT_MS,
+      connectionTimeoutMillis: waitMs,
+      query_timeout: waitMs,
       keepAlive: true,
       application_name: sessions ? 'emailauth' : POOLED_NAME,
       clientMinMessages: 'ignore',
