@@ -14,9 +14,9 @@ import type { TabProps, Website } from './website.ts';
 
 /** /dashboard/websites/DOMAIN and the tabs below it. */
 export function WebsitePage({ notFound }: { notFound: ReactNode }) {
-  const { domain = '', tab: name = 'stats' } = useParams<{ domain: string; tab?: string }>();
+  const { domain = '', tab: path } = useParams<{ domain: string; tab?: string }>();
   const { data: website, error, isFetching, refetch } = useCall('readWebsite', { domain });
-  const current = tabs.find((tab) => tab.name === name);
+  const current = tabs.find((tab) => tab.path === path);
   if (!current) return notFound;
   return (
     <>
@@ -39,7 +39,7 @@ export function WebsitePage({ notFound }: { notFound: ReactNode }) {
       {website && (
         <div className="mt-8">
           <Suspense fallback={<RowsLoading what={current.label.toLowerCase()} rows={4} />}>
-            <current.Page key={`${website.id} ${name}`} website={website} />
+            <current.Page key={`${website.id} ${path}`} website={website} />
           </Suspense>
         </div>
       )}
@@ -195,11 +195,17 @@ function NotYours({ domain }: { domain: string }) {
   );
 }
 
-type Tab = { name: WebsiteTab; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
+/** `path`: the end of its path; undefined for the website's own page. */
+type Tab = { name: WebsiteTab; path: string | undefined; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
 
 const files = import.meta.glob<Record<string, ComponentType<TabProps>>>('./*-tab.tsx');
 
 const tabs = (Object.keys(WEBSITE_TABS) as WebsiteTab[]).map((name): Tab => {
   const component = `${name[0].toUpperCase()}${name.slice(1)}Tab`;
-  return { name, label: WEBSITE_TABS[name], Page: lazy(async () => ({ default: (await files[`./${name}-tab.tsx`]())[component] })) };
+  return {
+    name,
+    path: name === 'stats' ? undefined : name,
+    label: WEBSITE_TABS[name],
+    Page: lazy(async () => ({ default: (await files[`./${name}-tab.tsx`]())[component] })),
+  };
 });
