@@ -43,7 +43,7 @@ test.each(themes)(
             });
             await taken;
           } catch (error) {
-            faults.push(`${stop.name}: ${String(error).split('\n')[0]}`);
+            faults.push(`${stop.name}: ${error}`);
           }
           await page.close();
         }
