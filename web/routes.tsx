@@ -3,8 +3,7 @@ import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Sus
 import { Redirect, Route, useLocation } from 'wouter';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
 import { PortalShell, PublicShell } from './chrome/shell.tsx';
-import { callQuery } from './lib/calls.ts';
-import { STALE_MS } from './lib/queries.ts';
+import { callQuery, STALE_MS } from './lib/calls.ts';
 import { hasSession, isSessionFresh } from './lib/session.ts';
 import { latestAddress } from './lib/storage.ts';
 import { type PortalPage, pageAt, pages, paths, type Source, sourcesOf } from './pages.ts';

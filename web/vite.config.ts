@@ -18,7 +18,7 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
  */
 const MAX_SIZES: Record<string, { scripts: number; styles: number; lazy: number }> = {
   signin: { scripts: 29.9, styles: 10, lazy: 0 },
-  client: { scripts: 83.2, styles: 10.9, lazy: 115 },
+  client: { scripts: 82.9, styles: 10.9, lazy: 115 },
 };
 
 /**

@@ -3,6 +3,9 @@ import type { CallName, Input, Output } from '../../contract/calls.ts';
 import { ApiError } from '../../contract/client.ts';
 import { api } from './api.ts';
 
+/** How long statistics, lists and activity are shown from the cache when the page is opened again. */
+export const STALE_MS = 5_000;
+
 type QueryChoices<Name extends CallName> = Omit<UseQueryOptions<Output<Name>>, 'queryKey' | 'queryFn'>;
 
 /** A call with required input takes it; for every other call it may be left out. */

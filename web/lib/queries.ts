@@ -1,24 +1,12 @@
 import { STATS_DAYS, STATS_PERIODS } from '../../contract/limits.ts';
 import type { WebsiteSort } from '../../contract/websites.ts';
-import { paths, RECENT_ENTRIES, WEBSITES_PER_PAGE } from '../pages.ts';
-import { callQuery } from './calls.ts';
-
-/** How long statistics, lists and activity are shown from the cache when the page is opened again. */
-export const STALE_MS = 5_000;
+import { paths, WEBSITES_PER_PAGE } from '../pages.ts';
+import { callQuery, STALE_MS } from './calls.ts';
 
 export type Period = (typeof STATS_PERIODS)[number];
 
 /** Reads the days of a chart from an address. */
 export const periodOf = (query: URLSearchParams): Period => STATS_PERIODS.find((days) => String(days) === query.get('days')) ?? STATS_DAYS;
-
-/** The statistics of the account. */
-export const overviewQuery = { ...callQuery('overview', {}), staleTime: STALE_MS };
-
-/** The newest entries of the audit log. */
-export const recentActivityQuery = { ...callQuery('auditLogs', { limit: RECENT_ENTRIES }), staleTime: STALE_MS };
-
-/** The sign-ins per day of the last days, with the total of the period before. */
-export const accountLoginsQuery = (days: Period) => ({ ...callQuery('accountLogins', { days }), staleTime: STALE_MS });
 
 /** What of the list of websites is shown, as its address says it. */
 export type ListState = { q: string; sort: WebsiteSort; page: number };

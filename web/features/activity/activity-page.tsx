@@ -3,7 +3,7 @@ import { useLocation, useSearchParams } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { usePages } from '../../lib/calls.ts';
+import { STALE_MS, usePages } from '../../lib/calls.ts';
 import { downloadCsv } from '../../lib/save-file.ts';
 import { paths } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
@@ -17,7 +17,6 @@ import { Empty, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 
 const PAGE_SIZE = 50;
-const STALE_MS = 5_000;
 
 /** /dashboard/activity: the audit log of the account. The address has the filter. */
 export function ActivityPage() {

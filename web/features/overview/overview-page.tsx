@@ -2,10 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
-import { useRefresh } from '../../lib/calls.ts';
-import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from '../../lib/queries.ts';
+import { STALE_MS, useCall, useRefresh } from '../../lib/calls.ts';
+import { listStateOf, periodOf, websitesQuery } from '../../lib/queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
-import { paths } from '../../pages.ts';
+import { paths, RECENT_ENTRIES } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/copyable.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -20,8 +20,8 @@ import { Empty, Failed, Skeleton, StatusDot } from '../../ui/states.tsx';
 /** /dashboard: the statistics of the account. */
 export function OverviewPage() {
   const refresh = useRefresh();
-  const overview = useQuery(overviewQuery);
-  const activity = useQuery(recentActivityQuery);
+  const overview = useCall('overview', {}, { staleTime: STALE_MS });
+  const activity = useCall('auditLogs', { limit: RECENT_ENTRIES }, { staleTime: STALE_MS });
   const websites = useQuery(websitesQuery(listStateOf(new URLSearchParams())));
   const { data, error, dataUpdatedAt } = overview;
 
@@ -210,7 +210,7 @@ function ActiveServices() {
 function LoginsChart() {
   const [query] = useSearchParams();
   const days = periodOf(query);
-  const logins = useQuery({ ...accountLoginsQuery(days), placeholderData: keepPreviousData });
+  const logins = useCall('accountLogins', { days }, { staleTime: STALE_MS, placeholderData: keepPreviousData });
   const { data, error, isPlaceholderData } = logins;
   return (
     <section aria-labelledby="logins" className="mt-8">
