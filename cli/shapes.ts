@@ -6,7 +6,7 @@ type Schema = { type?: string; items?: Schema; properties?: Record<string, Schem
 /**
  * Returns the shape of what a call returns, as help prints it: `[{id,name}]`; `?` stands after a field that may be missing. The build
  * replaces `shapeOf('CALL')` by its result (cli/vite.config.ts), so that no command loads the schemas for it.
- * @param more a field that the command adds, or several with commas
+ * @param more a field that the command adds
  */
 export const shapeOf = (name: CallName, more?: string): string =>
   textOf(z.toJSONSchema(calls[name].output, { io: 'output' }) as Schema, more);

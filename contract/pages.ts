@@ -4,19 +4,19 @@ import type { IdentityScope, ResourceScope } from './scopes.ts';
 import type { AttemptStatus, DestinationParameters } from './signin.ts';
 
 /**
- * A page of the built web app, as dist/web/pages.json lists them by their path. `:domain` in a path, and in addresses, stands for a part of it.
+ * A page of the built web app. dist/web/pages.json has them by their path, in which `:domain` stands for the domain of a website.
  */
 export type BuiltPage =
   | { entry: 'signin' }
   | {
       entry: 'portal';
-      /** Of a page that search engines may list. `markdown`: the path of the page as Markdown. */
-      head?: { title: string; description: string; markdown?: string };
+      /** Of a page that search engines may list; the title without the name of the product. `markdown`: the path of the page as Markdown. */
+      texts?: { title: string; description: string; markdown?: string };
       /** The scripts that it loads beside those of every page, as paths without the first slash. */
       scripts: string[];
       /** The addresses that it fetches first. `LANGUAGE` stands for the language of the visitor. */
       calls: string[];
-      /** The addresses that it fetches first for a signed-in developer. */
+      /** The addresses that it fetches first for a signed-in developer. `DOMAIN` stands for the domain of the path. */
       developerCalls: string[];
     };
 

@@ -7,9 +7,7 @@ import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '..
 import { docFiles } from './build-docs.ts';
 import { type Head, heads, type Page, type PageName, pages, paths, sourcesOf, WEBSITE_TABS } from './pages.ts';
 
-const PRODUCT = 'Email Auth';
-
-/** Writes pages.json: for the service, what each page is and loads first (server/pages/built-pages.ts). */
+/** Writes pages.json: for the service, what each page is and loads first (server/pages/built-web.ts). */
 export const builtPages: Plugin = {
   name: 'built-pages',
   applyToEnvironment: ({ name }) => name === 'client',
@@ -44,11 +42,11 @@ function rowsOf(name: PageName, bundle: Rolldown.OutputBundle): Row[] {
   if (name === 'doc') {
     const docs = [...docPages, ...frameworkPages, ...promptPages].filter(({ slug }) => docPath(slug) !== paths.guide);
     return docs.map(({ slug, title, description }) => {
-      const head = { title: `${title} · ${PRODUCT}`, description, markdown: markdownPath(slug) };
-      return [docPath(slug), { ...built, head, calls: [docFiles.get(slug) ?? ''] }];
+      const ownTexts = { title, description, markdown: markdownPath(slug) };
+      return [docPath(slug), { ...built, texts: ownTexts, calls: [docFiles.get(slug) ?? ''] }];
     });
   }
-  return [[path, { ...built, head: texts && { ...texts, title: `${texts.title} · ${PRODUCT}` } }]];
+  return [[path, { ...built, texts }]];
 }
 
 const addressesOf = (list: Head['calls'] = []) => list.map(([name, input]) => addressOf(calls[name], input));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type BuiltPages, pageAt } from './built-pages.ts';
+import { type BuiltPages, pageAt } from './built-web.ts';
 
 const page = { entry: 'portal' as const, scripts: [], calls: [], developerCalls: ['/api/websites/mine/DOMAIN'] };
 const pages: BuiltPages = { '/auth': { entry: 'signin' }, '/dashboard/websites/:domain': page, '/dashboard/websites/:domain/log': page };

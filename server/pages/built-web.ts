@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { LanguageCode } from '../../contract/languages.ts';
 import type { BuiltPage } from '../../contract/pages.ts';
 
@@ -20,12 +20,11 @@ export function readBuiltPages(webRoot: string): BuiltPages {
 /** Returns the page at a path, with the domain of the path in its addresses; null where there is none. */
 export function pageAt(pages: BuiltPages, path: string): BuiltPage | null {
   const [, section, list, domain, ...tab] = path.split('/');
-  const isOfWebsite = section === 'dashboard' && list === 'websites' && domain;
-  const page = pages[isOfWebsite ? ['', section, list, ':domain', ...tab].join('/') : path];
-  if (!page || page.entry === 'signin' || !isOfWebsite) return page ?? null;
+  const ofWebsite = domain && pages[['', section, list, ':domain', ...tab].join('/')];
+  if (!ofWebsite || ofWebsite.entry === 'signin') return pages[path] ?? null;
   // A domain has no other characters, and would be a part of an element.
   const isDomain = /^[a-z0-9.-]+$/.test(domain);
-  return { ...page, developerCalls: isDomain ? page.developerCalls.map((address) => address.replace('DOMAIN', domain)) : [] };
+  return { ...ofWebsite, developerCalls: isDomain ? ofWebsite.developerCalls.map((address) => address.replace('DOMAIN', domain)) : [] };
 }
 
 /**
@@ -46,4 +45,28 @@ export function preloadsOf(
     // `crossorigin`, like a fetch of a script.
     ...addresses.map((address) => `<link rel="preload" as="fetch" href="${address}" crossorigin />`),
   ].join('');
+}
+
+const SUBSETS: Record<LanguageCode, readonly string[]> = {
+  en: ['latin'],
+  lt: ['latin', 'latin-ext'],
+  lv: ['latin', 'latin-ext'],
+  uk: ['latin', 'cyrillic'],
+  ru: ['latin', 'cyrillic'],
+};
+
+/**
+ * Returns a function from a language to the elements that make a browser load its fonts together with the page, not only once it
+ * has the styles.
+ */
+export function fontPreloads(assetsRoot: string): (language: LanguageCode) => string {
+  const files = readdirSync(assetsRoot).filter((name) => name.endsWith('.woff2'));
+  const linkOf = (subset: string) => {
+    const file = files.find((name) => name.startsWith(`geist-${subset}-wght-normal-`));
+    if (!file) throw new Error(`The web app has no font for ${subset}. Run: npm run build`);
+    // Fonts are fetched as `crossorigin`, even of the same origin; otherwise the browser would load them twice.
+    return `<link rel="preload" as="font" type="font/woff2" href="/assets/${file}" crossorigin />`;
+  };
+  const links = new Map(Object.entries(SUBSETS).map(([language, subsets]) => [language, subsets.map(linkOf).join('')]));
+  return (language) => links.get(language) ?? '';
 }

@@ -9,8 +9,7 @@ import type { Config } from '../platform/config.ts';
 import { pageHeaders, type SetHeaders } from '../platform/http/protection.ts';
 import { inAscii } from '../platform/http/reading.ts';
 import { visitorLanguage } from '../signin/pages.ts';
-import { type BuiltPages, type PortalPage, pageAt, preloadsOf, readBuiltPages } from './built-pages.ts';
-import { fontPreloads } from './fonts.ts';
+import { type BuiltPages, fontPreloads, type PortalPage, pageAt, preloadsOf, readBuiltPages } from './built-web.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './renderer.ts';
 
 // The same path from server/pages/ and from the bundle in dist/server/.
@@ -103,7 +102,7 @@ export function loadWebApp({
     pageAt: (path) => pageAt(pages, plainPath(path)),
     sendPortal: (response, page, status) => {
       // A public page is the same for everyone.
-      if (page?.head) return send(response, status, documentOfPortal(page), { isStored: true });
+      if (page?.texts) return send(response, status, documentOfPortal(page), { isStored: true });
       const { req } = response;
       send(response, status, documentOfPortal(page, dataOf(req), visitorLanguage(req)), { isStored: false });
     },
@@ -149,14 +148,15 @@ export function portalDocuments(html: string, publicUrl: string, pages: BuiltPag
   const plain = addToHead(html, '<meta name="robots" content="noindex" />');
   const listed = new Map<BuiltPage | null, string>();
   for (const [path, page] of Object.entries(pages)) {
-    if (page.entry !== 'portal' || !page.head) continue;
-    listed.set(page, addToHead(describe(html, publicUrl + path, page.head), preloadsOf(page, null, 'en')));
+    if (page.entry !== 'portal' || !page.texts) continue;
+    listed.set(page, addToHead(describe(html, publicUrl + path, page.texts), preloadsOf(page, null, 'en')));
   }
   return (page: PortalPage | null, developer: Parameters<typeof preloadsOf>[1] = null, language: LanguageCode = 'en') =>
     listed.get(page) ?? (page ? addToHead(plain, preloadsOf(page, developer, language)) : plain);
 }
 
-function describe(html: string, address: string, { title, description, markdown }: NonNullable<PortalPage['head']>): string {
+function describe(html: string, address: string, { title: ownTitle, description, markdown }: NonNullable<PortalPage['texts']>): string {
+  const title = `${ownTitle} · ${PRODUCT}`;
   const page = html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
     .replace(/(<meta name="description" content=")[^"]*/, (_, start: string) => start + description);

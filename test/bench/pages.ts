@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { SignInBoot } from '../../contract/pages.ts';
-import { fontPreloads } from '../../server/pages/fonts.ts';
+import { fontPreloads } from '../../server/pages/built-web.ts';
 import { loadRenderer, signInDocument } from '../../server/pages/renderer.ts';
 import { Client } from '../support/client.ts';
 import { cpuMilliseconds } from '../support/server-cpu.ts';
