@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/calls.ts';
 import { rollUp, Stats } from '../../server/activity/stats.ts';
 import type { Database } from '../../server/platform/db/database.ts';
+import { openPatientDatabase } from '../statements/database.ts';
 import { openStage, type Service, type Stage } from '../support/harness.ts';
-import { openPatientDatabase } from '../support/patient-database.ts';
 import {
   type Developer,
   freshAddress,

@@ -6,10 +6,10 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Query } from '../../server/platform/db/database.ts';
 import { bucketStorage, diskStorage, type Storage } from '../../server/websites/storage.ts';
 import { Uploads } from '../../server/websites/uploads.ts';
+import { openPatientDatabase } from '../statements/database.ts';
 import { openBucket } from '../support/bucket.ts';
 import { type Service, useService } from '../support/harness.ts';
 import { png } from '../support/images.ts';
-import { openPatientDatabase } from '../support/patient-database.ts';
 import { freshDomain, signInDeveloper } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 

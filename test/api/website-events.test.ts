@@ -2,8 +2,8 @@ import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Output } from '../../contract/calls.ts';
 import { EventRecorder } from '../../server/activity/recorder.ts';
+import { openPatientDatabase } from '../statements/database.ts';
 import { production, useProduction, useService } from '../support/harness.ts';
-import { openPatientDatabase } from '../support/patient-database.ts';
 import { confirmLink, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
 

@@ -2,10 +2,9 @@ import { v7 as uuid } from 'uuid';
 import { expect, inject, test } from 'vitest';
 import { EventStore } from '../../server/activity/event-store.ts';
 import { addActivity, addSteps } from '../../server/platform/db/activity-rows.ts';
-import { openPatientDatabase } from '../support/patient-database.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
-import { freshBytes, insert, useDatabase } from './database.ts';
+import { freshBytes, insert, openPatientDatabase, useDatabase } from './database.ts';
 
 const { core } = await useDatabase();
 const database = await useDatabase();

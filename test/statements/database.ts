@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import type { Destination } from '../../contract/signin.ts';
-import type { Database } from '../../server/platform/db/database.ts';
-import { openPatientDatabase } from '../support/patient-database.ts';
+import { type Database, openDatabase } from '../../server/platform/db/database.ts';
 import { createDatabase } from '../support/postgres.ts';
+
+const WAIT_MS = 60_000;
+
+/** Opens the pools of a database as the service does, but waits for it as long as a busy machine takes: no caller needs a 503 in time. */
+export const openPatientDatabase = (url: string): Database => openDatabase(url, { waitMs: WAIT_MS });
 
 let shared: Promise<Database> | null = null;
 

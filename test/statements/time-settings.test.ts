@@ -3,8 +3,8 @@ import { openJobsPool } from '../../server/operations/jobs/store.ts';
 import { HAS_TIME_SETTINGS } from '../../server/platform/db/client.ts';
 import { migrate } from '../../server/platform/db/migrate.ts';
 import { sqlFunctions } from '../../server/signin/sql-functions.ts';
-import { openPatientDatabase } from '../support/patient-database.ts';
 import { createDatabase, query } from '../support/postgres.ts';
+import { openPatientDatabase } from './database.ts';
 
 const AT = '2026-03-29T00:30:00.125Z';
 

@@ -6,11 +6,10 @@ import { SecretKeys } from '../../server/platform/secrets.ts';
 import { AttemptSecrets } from '../../server/signin/attempts.ts';
 import { CodeTries } from '../../server/signin/methods/code-tries.ts';
 import { AttemptOpener } from '../../server/signin/opener.ts';
-import { openPatientDatabase } from '../support/patient-database.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 import { freshAddress, freshDomain } from '../support/sign-ins.ts';
 import { waitUntil } from '../support/waiting.ts';
-import { freshBytes, insert, toWebsite } from './database.ts';
+import { freshBytes, insert, openPatientDatabase, toWebsite } from './database.ts';
 
 const JOINS = ['nestloop', 'hashjoin', 'mergejoin'];
 const OTHERS = `
