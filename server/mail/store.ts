@@ -3,7 +3,10 @@ import { mailboxOf } from '../../contract/emails.ts';
 import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { addActivity, addSteps } from '../platform/db/activity-rows.ts';
 import { batched } from '../platform/db/batch.ts';
+import { addHits, windowOf } from '../platform/db/rate-limits.ts';
 import type { Mail, MailKind } from './mail.ts';
+
+const { mails_to_mailbox: MAILBOX } = RATE_LIMITS;
 
 /** When an email that got a temporary failure is tried again, in seconds after it was requested. */
 const RETRY_SECONDS = [5, 15, 30, 60, 120, 240, 310, 330, 420, 540];
@@ -57,19 +60,12 @@ const ADMIT = `
 with mail as (
   select id from outbox where id = $1 and not data ? 'counted' for update
 ),
-hit as (
-  insert into sign_in_limits as l (key, hits, resets_at)
-  select $2, 1, now() + interval '${RATE_LIMITS.mails_to_mailbox.duration} seconds' from mail
-  on conflict (key) do update set
-    hits = case when l.resets_at <= now() then 1 else l.hits + 1 end,
-    resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
-  returning hits <= $3 as admitted, resets_at
-)
+hit as (${addHits({ key: '$2', windowEnd: windowOf(MAILBOX), from: 'from mail' })})
 update outbox o set
-  data = o.data || case when hit.admitted then '{"counted": "yes"}'::jsonb else '{"postponed": "yes"}' end,
-  due_at = case when hit.admitted then o.due_at else hit.resets_at end
-from hit where o.id = $1
-returning hit.admitted`;
+  data = o.data || case when admitted then '{"counted": "yes"}'::jsonb else '{"postponed": "yes"}' end,
+  due_at = case when admitted then o.due_at else resets_at end
+from (select hits <= $3 as admitted, resets_at from hit) counted where o.id = $1
+returning admitted`;
 
 // The delivery of a website's email is an event of the website. $1 ids; $2 kinds and $3 reasons of the events.
 const REMOVE = `
@@ -137,7 +133,7 @@ export class OutboxStore {
   /** @param limitFactor multiplies the rate limit of notices; 100 in local mode */
   constructor(core: pg.Pool, limitFactor: number) {
     this.#core = core;
-    this.#noticeLimit = (RATE_LIMITS.mails_to_mailbox.points - RESERVED_MAILS) * limitFactor;
+    this.#noticeLimit = (MAILBOX.points - RESERVED_MAILS) * limitFactor;
     this.remove = batched('outbox-remove', (ended: Ended[]) => this.#execute('outbox-remove', REMOVE, columnsOf(ended)), { delayMs: 4 });
     this.retryLater = batched('outbox-retry', (tried: Tried[]) =>
       this.#execute('outbox-retry', RETRY, [tried.map(({ id }) => id), tried.map(({ unconfirmed }) => unconfirmed), RETRY_SECONDS]),

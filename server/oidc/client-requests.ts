@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { Fault } from '../../contract/errors.ts';
-import { RATE_LIMITS } from '../../contract/limits.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { type EventRecorder, subjectOf } from '../activity/recorder.ts';
 import { refusalReason } from '../developers/refusals.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import type { Database } from '../platform/db/database.ts';
+import type { Limits } from '../platform/http/limits.ts';
+import { siteOfNetwork } from '../platform/http/reading.ts';
 import { requestIdOf } from '../platform/http/request-record.ts';
 import type { Log } from '../platform/log.ts';
 import { endpointAt, type OpenIdEndpoint } from './endpoints.ts';
@@ -110,15 +109,8 @@ async function addExchange(core: Database['core'], clientId: string, email: stri
 
 type LimitParts = {
   pages: Pick<ProviderPages, 'isWrongUserCode'>;
+  limits: Limits;
   clientAddressOf(request: IncomingMessage): string;
-  /** Counts a rejected request about a token for its network, in all instances together. @throws Fault rate_limited */
-  countRejected(clientAddress: string): Promise<void>;
-  /** @throws Fault rate_limited when this process has seen too many wrong user codes of a network */
-  refuseUserCodes(clientAddress: string): void;
-  /** Counts a wrong user code for its network, in all instances together. @throws Fault rate_limited */
-  countWrongUserCode(clientAddress: string): Promise<void>;
-  /** Multiplies the limits; 100 in local mode. */
-  limitFactor: number;
 };
 
 /** The endpoints that store a record for each request, from anyone. */
@@ -138,34 +130,25 @@ const WAITING = new Set(['authorization_pending', 'slow_down']);
  * Limits the authorization requests of a network, its rejected requests about tokens and its wrong user codes (RFC 8628 §5.1). A
  * request about a token that succeeds is never limited.
  */
-export function limitRequests(provider: Provider, parts: LimitParts): void {
-  const { clientAddressOf, countRejected, limitFactor } = parts;
-  const { points, duration, message } = RATE_LIMITS.authorization_requests;
-  // Counted by each process, without a query, because the limit protects only the storage.
-  const starts = new RateLimiterMemory({ points: points * limitFactor, duration });
-  provider.use(async (ctx, next) => {
-    if (ctx.method === 'OPTIONS' || !STARTS.has(endpointAt(ctx.path)?.name)) return next();
-    const seconds = await starts.consume(clientAddressOf(ctx.req)).then(
-      () => 0,
-      ({ msBeforeNext }) => Math.max(1, Math.ceil(msBeforeNext / 1000)),
-    );
-    if (seconds === 0) return next();
-    throw new Fault('rate_limited', { message, retryAfter: seconds });
+export function limitRequests(provider: Provider, { pages, limits, clientAddressOf }: LimitParts): void {
+  provider.use((ctx, next) => {
+    if (ctx.method !== 'OPTIONS' && STARTS.has(endpointAt(ctx.path)?.name))
+      limits.hitHere('authorization_requests', clientAddressOf(ctx.req));
+    return next();
   });
   provider.use(async (ctx, next) => {
     await next();
     const isRejected = ctx.status >= 400 && ctx.status < 500 && !WAITING.has(Object(ctx.body).error);
-    if (isRejected && CREDENTIALS.has(endpointAt(ctx.path)?.name)) await countRejected(clientAddressOf(ctx.req));
+    if (!isRejected || !CREDENTIALS.has(endpointAt(ctx.path)?.name)) return;
+    const address = clientAddressOf(ctx.req);
+    limits.refuseBlocked('rejected_tokens', address);
+    await limits.hit('rejected_tokens', address);
   });
-  limitUserCodes(provider, parts);
-}
-
-function limitUserCodes(provider: Provider, { pages, clientAddressOf, refuseUserCodes, countWrongUserCode }: LimitParts): void {
   provider.use(async (ctx, next) => {
     if (ctx.method !== 'POST' || endpointAt(ctx.path)?.name !== 'code_verification') return next();
-    const address = clientAddressOf(ctx.req);
-    refuseUserCodes(address);
+    const network = siteOfNetwork(clientAddressOf(ctx.req));
+    limits.refuseBlocked('wrong_user_codes', network);
     await next();
-    if (pages.isWrongUserCode(ctx.req)) await countWrongUserCode(address);
+    if (pages.isWrongUserCode(ctx.req)) await limits.hit('wrong_user_codes', network);
   });
 }

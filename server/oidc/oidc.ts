@@ -9,7 +9,7 @@ import { cookiesOf, receivedCookies } from '../platform/http/cookies.ts';
 import { type AllowedOrigins, corsHeaders, isPreflight, preflightHeaders } from '../platform/http/cors.ts';
 import { handle } from '../platform/http/endpoint.ts';
 import { sendError } from '../platform/http/errors.ts';
-import { clientAddressOf, isBodyEmpty, readText, siteOfNetwork } from '../platform/http/reading.ts';
+import { clientAddressOf, isBodyEmpty, readText } from '../platform/http/reading.ts';
 import type { Log } from '../platform/log.ts';
 import type { Platform } from '../platform/platform.ts';
 import { digest, isRandomSecret } from '../platform/secrets.ts';
@@ -61,17 +61,7 @@ export function createOpenId(platform: Platform, { events, sendPage, steps }: Ne
     pages,
     deviceOf,
     registration,
-    limits: {
-      pages,
-      limitFactor: platform.limitFactor,
-      clientAddressOf: (request) => clientAddressOf(request, trustProxy),
-      countRejected: async (address) => {
-        limits.refuseBlocked('rejected_tokens', address);
-        await limits.hit('rejected_tokens', address);
-      },
-      refuseUserCodes: (address) => limits.refuseBlocked('wrong_user_codes', siteOfNetwork(address)),
-      countWrongUserCode: (address) => limits.hit('wrong_user_codes', siteOfNetwork(address)),
-    },
+    limits: { pages, limits, clientAddressOf: (request) => clientAddressOf(request, trustProxy) },
   });
   const interactions = new Interactions({
     publicUrl,

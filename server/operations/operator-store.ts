@@ -65,8 +65,11 @@ const STATEMENTS: Statement[] = [
   ['sign_in_steps', 'update sign_in_steps s set email = erased from given where s.email = given.email'],
   ['domain_claims', 'delete from domain_claims c using given where c.email = given.email'],
   ['waitlist', 'delete from waitlist w using given where w.email = given.email'],
-  ['sign_in_limits', "delete from sign_in_limits l using given where right(' ' || key, length(mailbox) + 1) = ' ' || mailbox"],
-  ['rate_limits', "delete from rate_limits l using given where right(key, length(email) + 1) = ':' || email"],
+  [
+    'rate_limits',
+    `delete from rate_limits l using given
+     where right(' ' || key, length(mailbox) + 1) = ' ' || mailbox or right(' ' || key, length(email) + 1) = ' ' || email`,
+  ],
   [
     'websites deleted',
     `, gone as (delete from websites w using given where w.email = given.email and domain = any(deleted) returning id, domain)

@@ -13,7 +13,7 @@ export const guessesKey = (mailbox: string) => `'guesses ' || ${mailbox}`;
  * @param limit as SQL
  */
 export const isGuessed = (mailbox: string, limit: string) =>
-  `coalesce((select l.hits >= ${limit} and l.resets_at > now() from sign_in_limits l where l.key = ${guessesKey(mailbox)}), false)`;
+  `coalesce((select l.hits >= ${limit} and l.resets_at > now() from rate_limits l where l.key = ${guessesKey(mailbox)}), false)`;
 
 /**
  * Returns a statement that ends the counters of wrong codes after a sign-in, for a CTE. The rows are locked in the order of their keys, so
@@ -21,6 +21,6 @@ export const isGuessed = (mailbox: string, limit: string) =>
  * @param mailboxes a query with one column, the mailboxes that signed in
  */
 export const endGuesses = (mailboxes: string) => `
-  delete from sign_in_limits where key = any(array(
-    select key from sign_in_limits where key = any(array(select ${guessesKey('mailbox')} from (${mailboxes}) signed_in (mailbox)))
+  delete from rate_limits where key = any(array(
+    select key from rate_limits where key = any(array(select ${guessesKey('mailbox')} from (${mailboxes}) signed_in (mailbox)))
     order by key for update))`;

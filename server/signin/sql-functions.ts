@@ -1,13 +1,11 @@
 import { RATE_LIMITS } from '../../contract/limits.ts';
 import { addActivity, websiteOfClient } from '../platform/db/activity-rows.ts';
 import { type SqlFunction, sqlFunction } from '../platform/db/functions.ts';
+import { addHits, windowOf } from '../platform/db/rate-limits.ts';
 import { lifeOf } from './attempt-conditions.ts';
 import { isGuessed } from './guesses.ts';
 
 const { mails_from_network: NETWORK, mails_from_block: BLOCK, mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
-
-/** Returns the end of a window that begins now, as SQL. */
-const windowOf = ({ duration }: { duration: number }) => `now() + interval '${duration} seconds'`;
 
 /** Different mailboxes that a website may send to in a day before its owner has signed in once. */
 const PROBATION_RECIPIENTS = 20;
@@ -17,12 +15,7 @@ const inOrderOf = (keys: string) =>
   `select k.n from unnest(${keys}) with ordinality as k (key, n) where statuses[k.n] is null order by k.key, k.n`;
 
 /** Counts request i and reads its counter into `hits` and `window_end`. @param windowEnd the end of a window that begins, as SQL */
-const count = (key: string, windowEnd: string) => `
-      insert into sign_in_limits as l (key, hits, resets_at) values (${key}, 1, ${windowEnd})
-      on conflict (key) do update set
-        hits = case when l.resets_at <= now() then 1 else l.hits + 1 end,
-        resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
-      returning l.hits, l.resets_at into hits, window_end;`;
+const count = (key: string, windowEnd: string) => `${addHits({ key, windowEnd })} into hits, window_end;`;
 
 /**
  * Counts the limits of requests for emails, then inserts attempts, pending emails and audit rows. Each limit counts what the one before it let

@@ -117,7 +117,7 @@ describe('rate limits of the admin password', () => {
     expect(wait).toBeGreaterThan(600);
     expect(wait).toBeLessThanOrEqual(900);
     expect((await verify(service.client(address))).status).toBe(429);
-    await stage.query("update rate_limits set expire = 1 where key like 'admin_password:%'");
+    await stage.query("update rate_limits set resets_at = now() where key like 'admin_password %'");
     expect((await verify(service.client(address))).status).toBe(200);
   });
 
@@ -163,9 +163,9 @@ describe('rate limits of the admin password', () => {
     for (const forged of [`${'A'.repeat(43)}.${'A'.repeat(43)}`, 'x', '.', `${mark}x`]) {
       known.cookies = new Map([['admin_browser', forged]]);
       expect((await right(known, '203.0.113.1')).status).toBe(429);
-      await stage.query("delete from rate_limits where key like 'admin_password:%'");
+      await stage.query("delete from rate_limits where key like 'admin_password %'");
     }
-    await stage.query("update rate_limits set expire = 1 where key like 'admin_password_total:%'");
+    await stage.query("update rate_limits set resets_at = now() where key like 'admin_password_total %'");
     expect((await right(service.client(), '203.0.113.1')).status).toBe(200);
   });
 

@@ -9,7 +9,6 @@ import {
   removeEndedAdminSessions,
   removeEndedAttempts,
   removeEndedLimits,
-  removeEndedRateLimits,
   removeEndedSessions,
   removeExpiredRecords,
   removeExpiredTokens,
@@ -87,11 +86,10 @@ test('records of OpenID Connect are removed at their end', async () => {
   expect(await count('oidc_records')).toBe(2);
 });
 
-test('sign-in limits are removed when their window is over', async () => {
-  for (const end of [-1_000, HOUR])
-    await ask('insert into sign_in_limits (key, hits, resets_at) values ($1, 1, $2)', [randomUUID(), at(end)]);
+test('counters of rate limits are removed when their window is over', async () => {
+  for (const end of [-1_000, HOUR]) await ask('insert into rate_limits (key, hits, resets_at) values ($1, 1, $2)', [randomUUID(), at(end)]);
   await run(removeEndedLimits());
-  expect(await count('sign_in_limits')).toBe(1);
+  expect(await count('rate_limits')).toBe(1);
 });
 
 test('used challenges of passkeys are removed after a day', async () => {
@@ -99,13 +97,6 @@ test('used challenges of passkeys are removed after a day', async () => {
     await ask('insert into passkey_challenges (hash, used_at) values (sha256($1::bytea), $2)', [randomUUID(), at(used)]);
   await run(removeUsedChallenges());
   expect(await count('passkey_challenges')).toBe(1);
-});
-
-test('counters of other rate limits are removed an hour after their window', async () => {
-  for (const end of [-2 * HOUR, -HOUR / 2, HOUR])
-    await ask('insert into rate_limits (key, points, expire) values ($1, 1, $2)', [randomUUID(), at(end).getTime()]);
-  await run(removeEndedRateLimits());
-  expect(await count('rate_limits')).toBe(2);
 });
 
 test('sessions are removed at their end, keys after 90 days without use', async () => {
@@ -194,7 +185,6 @@ describe('with planner statistics of a time when no row had ended', () => {
   const TABLES = [
     'sign_in_attempts_default',
     'tokens_default',
-    'sign_in_limits',
     'rate_limits',
     'sessions',
     'remembered_keys',
@@ -266,8 +256,7 @@ describe('with planner statistics of a time when no row had ended', () => {
     ],
     ['tokens_default', removeExpiredTokens, { hash, email: "'a@b.example'", expires_at: time('3 days') }],
     ['oidc_records', removeExpiredRecords, { kind: "'AccessToken'", id: hash, payload: "'{}'::jsonb", expires_at: time('1 hour') }],
-    ['sign_in_limits', removeEndedLimits, { key: 'n', hits: '1', resets_at: time('1 hour') }],
-    ['rate_limits', removeEndedRateLimits, { key: 'n', points: '1', expire: `(extract(epoch from ${time('2 hours')}) * 1000)::bigint` }],
+    ['rate_limits', removeEndedLimits, { key: 'n', hits: '1', resets_at: time('1 hour') }],
     ['sessions', removeEndedSessions, { hash, user_id: `'${user}'::uuid`, expires_at: time('1 hour') }],
     [
       'remembered_keys',

@@ -17,7 +17,7 @@ beforeAll(async () => {
   second = await stage.start({ ...settings, PUBLIC_URL: service.url });
   shop = await addWebsite(stage, service);
 });
-beforeEach(() => stage.query('truncate sign_in_limits, rate_limits'));
+beforeEach(() => stage.query('truncate rate_limits'));
 afterAll(() => stage.close());
 
 const METRICS_TOKEN = 'a-token-for-the-metrics';
@@ -42,7 +42,7 @@ const wrongOf = (code: string) => (code === '000000' ? '000001' : '000000');
 const tryWrong = ({ client, email, code }: Begun, network: string) => enter(client, email, wrongOf(code), network);
 /** Returns the browser of an attempt at another instance. */
 const at = (from: Service, { client }: Begun) => Object.assign(from.client(), { cookies: client.cookies });
-const setTotal = (hits: number) => stage.query("insert into sign_in_limits values ('wrong codes', $1, now() + interval '1 hour')", [hits]);
+const setTotal = (hits: number) => stage.query("insert into rate_limits values ('wrong codes', $1, now() + interval '1 hour')", [hits]);
 
 test('a network may enter twenty wrong codes an hour; then its codes are rejected and its links still work', async () => {
   const attempts = [];
@@ -152,7 +152,7 @@ test('fifty wrong codes at once, of one network at two instances, are compared e
 
 test('fifty right codes at once, of a network with nineteen wrong ones, are all accepted', async () => {
   const attempts = await Promise.all(Array.from({ length: 50 }, (_, i) => begin(`198.51.100.${i}`)));
-  await stage.query("insert into sign_in_limits values ('wrong codes ' || $1, 19, now() + interval '1 hour')", [VISITOR]);
+  await stage.query("insert into rate_limits values ('wrong codes ' || $1, 19, now() + interval '1 hour')", [VISITOR]);
   const entered = attempts.map((attempt, i) => enter(at(i % 2 ? service : second, attempt), attempt.email, attempt.code, VISITOR));
   expect(statusesOf(await Promise.all(entered))).toEqual({ 200: 50 });
 });
@@ -165,7 +165,7 @@ test('beyond the total, two hundred networks without a wrong code may enter one 
   );
   expect(statusesOf(await Promise.all(tries))).toEqual({ 400: 5, 429: 45 });
   expect(await comparedOf(attempts)).toBe(5);
-  const [{ hits }] = await stage.query("select hits from sign_in_limits where key = 'wrong codes'");
+  const [{ hits }] = await stage.query("select hits from rate_limits where key = 'wrong codes'");
   expect(hits).toBe(1200);
   const other = await begin(VISITOR);
   expect((await enter(other.client, other.email, other.code, VISITOR)).status).toBe(429);
@@ -176,7 +176,7 @@ test('a browser that is known for the address has its own limit of wrong codes',
   const known = await begin(VISITOR);
   await openLink(known.client, known.mail);
   await setTotal(1200);
-  await stage.query("insert into sign_in_limits values ('wrong codes ' || $1, 20, now() + interval '1 hour')", [VISITOR]);
+  await stage.query("insert into rate_limits values ('wrong codes ' || $1, 20, now() + interval '1 hour')", [VISITOR]);
   const again = await request(known.client, known.email, VISITOR);
   expect((await tryWrong(again, VISITOR)).json).toMatchObject({ code: 'bad_code', triesLeft: 4 });
   expect((await enter(again.client, again.email, again.code, VISITOR)).status).toBe(200);

@@ -95,7 +95,7 @@ test('erases an address from every table, keeps other addresses, and refuses one
     'websites',
     'website_members',
   ];
-  const brief = ['oidc_records', 'rate_limits', 'sign_in_limits', 'sign_in_steps', 'website_recipients'];
+  const brief = ['oidc_records', 'rate_limits', 'sign_in_steps', 'website_recipients'];
   expect(await tablesWith(ann.email)).toEqual(expect.arrayContaining([...lasting, ...brief]));
   const rowsBefore = Number((await stage.query('select count(*)::int as count from audit_log'))[0].count);
   const replaced = async () => (await stage.query("select distinct email from audit_log where email like 'erased-%'")).length;

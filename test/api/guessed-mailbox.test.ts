@@ -31,7 +31,7 @@ const [STARTED, GUESSING] = ['Sign in to', 'Someone is guessing the codes of thi
 /** Adds 30 wrong codes of other browsers to a mailbox. */
 const addGuesses = (email: string) =>
   stage.query(
-    `insert into sign_in_limits values ('guesses ' || $1, 30, now() + interval '1 day')
+    `insert into rate_limits values ('guesses ' || $1, 30, now() + interval '1 day')
      on conflict (key) do update set hits = 30, resets_at = excluded.resets_at`,
     [email],
   );
@@ -50,7 +50,7 @@ async function guess(email: string): Promise<void> {
 }
 
 const hitsOf = async (email: string) =>
-  (await stage.query("select hits from sign_in_limits where key = 'guesses ' || $1", [email]))[0]?.hits ?? 0;
+  (await stage.query("select hits from rate_limits where key = 'guesses ' || $1", [email]))[0]?.hits ?? 0;
 
 test('after thirty wrong codes for a mailbox, each email accepts one code of a new browser, and says so', async () => {
   const email = freshAddress();
@@ -160,11 +160,11 @@ test('it ends after 24 hours', async () => {
   const email = freshAddress();
   await tryWrong(await begin(email));
   const [{ hours }] = await stage.query(
-    "select round(extract(epoch from resets_at - now()) / 3600)::int as hours from sign_in_limits where key = 'guesses ' || $1",
+    "select round(extract(epoch from resets_at - now()) / 3600)::int as hours from rate_limits where key = 'guesses ' || $1",
     [email],
   );
   expect(hours).toBe(24);
-  await stage.query("update sign_in_limits set hits = 30, resets_at = now() where key = 'guesses ' || $1", [email]);
+  await stage.query("update rate_limits set hits = 30, resets_at = now() where key = 'guesses ' || $1", [email]);
   const begun = await begin(email);
   expect(begun.text).not.toContain(GUESSING);
   expect((await tryWrong(begun)).json.triesLeft).toBe(4);
@@ -177,7 +177,7 @@ test('fifty wrong codes at once, at two instances, are compared exactly up to th
   for (let i = 0; i < 10; i++) attempts.push(await begin(email));
   // Every email had a try, so that none of them is accepted beyond the limit.
   await stage.query('update sign_in_attempts set code_tries = 1 where email = $1', [email]);
-  await stage.query("insert into sign_in_limits values ('guesses ' || $1, 20, now() + interval '1 day')", [email]);
+  await stage.query("insert into rate_limits values ('guesses ' || $1, 20, now() + interval '1 day')", [email]);
   const tries = attempts.flatMap((attempt) =>
     Array.from({ length: 5 }, (_, i) => {
       const at = Object.assign((i % 2 ? service : second).client(), { cookies: attempt.client.cookies });

@@ -161,7 +161,7 @@ test('an account has at most 100 unproven websites, counted exactly at two insta
   });
 
   expect((await service.client().post('/api/websites/register', { domain: freshDomain(), email })).json.code).toBe('too_many');
-  await stage.query("delete from rate_limits where key like '%:' || $1", [email]);
+  await stage.query("delete from rate_limits where key like '% ' || $1", [email]);
   const sites: { id: string; verified: boolean }[] = (await client.get('/api/websites')).json;
   const move = (verified: boolean) =>
     client.put(`/api/websites/${sites.find((site) => site.verified === verified)?.id}`, { domain: freshDomain() });

@@ -15,7 +15,7 @@ const ask = (from: Service | Client, email: string, network = freshNetworkAddres
   ('client' in from ? from.client(network) : from).post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` });
 /** Ends the windows of limits of a mailbox: all, or the 15 minutes in which a network may request three emails (`pair`). */
 const endWindows = (email: string, kind = '') =>
-  stage.query("update sign_in_limits set resets_at = now() where key like $2 || '% ' || $1", [email, kind]);
+  stage.query("update rate_limits set resets_at = now() where key like $2 || '% ' || $1", [email, kind]);
 const statusesOf = (responses: { status: number }[]) => responses.map(({ status }) => status);
 
 describe('the limit of ten emails to a mailbox', () => {

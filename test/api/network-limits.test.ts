@@ -20,7 +20,7 @@ const ask = (address: string, { at = service.client(), email = freshAddress() }:
   at.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }, { 'X-Forwarded-For': `203.0.113.77, ${address}` });
 const statusOf = async (address: string, options?: Parameters<typeof ask>[1]) => (await ask(address, options)).status;
 const useUp = (block: string, hits = PER_BLOCK) =>
-  stage.query("insert into sign_in_limits values ('block ' || $1, $2, now() + interval '1 hour')", [block, hits]);
+  stage.query("insert into rate_limits values ('block ' || $1, $2, now() + interval '1 hour')", [block, hits]);
 
 test.each([
   ['IPv6 /48', freshBlock6(), (block: string, network: number) => `${block}:${network.toString(16)}::1`],
@@ -54,9 +54,9 @@ test('a network that has requested an email in its hour gets none of the reserve
   const block = freshBlock();
   const address = `${block}.1`;
   expect(await statusOf(address)).toBe(200);
-  await stage.query("update sign_in_limits set hits = $1 where key = 'block ' || $2", [PER_BLOCK, `${block}.0/24`]);
+  await stage.query("update rate_limits set hits = $1 where key = 'block ' || $2", [PER_BLOCK, `${block}.0/24`]);
   expect(await statusOf(address)).toBe(429);
-  await stage.query("update sign_in_limits set resets_at = now() where key = 'address ' || $1", [address]);
+  await stage.query("update rate_limits set resets_at = now() where key = 'address ' || $1", [address]);
   expect(await statusOf(address)).toBe(200);
 });
 

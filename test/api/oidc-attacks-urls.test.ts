@@ -188,11 +188,11 @@ describe('a client ID metadata document', () => {
     });
     // Local mode has a hundred times the limit.
     const used = 100 * RATE_LIMITS.client_documents.points;
-    const counter = "'client_documents:127.0.0.1'";
+    const counter = "'client_documents 127.0.0.1'";
     await stage.query(
-      `insert into rate_limits (key, points, expire) values (${counter}, $1, $2)
-       on conflict (key) do update set points = excluded.points, expire = excluded.expire`,
-      [used, Date.now() + 3_600_000],
+      `insert into rate_limits (key, hits, resets_at) values (${counter}, $1, now() + interval '1 hour')
+       on conflict (key) do update set hits = excluded.hits, resets_at = excluded.resets_at`,
+      [used],
     );
     const refused = await authorizeBy(local, clientId).finally(() => stage.query(`delete from rate_limits where key = ${counter}`));
     expect([refused.authorization?.step, requests]).toEqual(['error', 0]);

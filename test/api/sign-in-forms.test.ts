@@ -66,7 +66,7 @@ describe('the form of step 1', () => {
   test('returns 429 with Retry-After when the limit of the mailbox is reached', async () => {
     const email = freshAddress();
     await stage.query(
-      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind`,
+      `insert into rate_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind`,
       [email],
     );
     const response = await service.client().form(`/auth${queryOf(forwardUrl())}`, { email });
@@ -250,7 +250,7 @@ describe('a browser whose request was refused', () => {
     const { email, mail } = await begin();
     const refused = refusedEmail ?? email;
     await stage.query(
-      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+      `insert into rate_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
        on conflict (key) do update set hits = excluded.hits`,
       [refused],
     );

@@ -131,7 +131,7 @@ describe('max_age and require', () => {
     await requestEmail(begun, email, `https://${shop}/`);
     const mail = await stage.mailbox.waitFor(email);
     await stage.query(
-      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+      `insert into rate_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
        on conflict (key) do update set hits = excluded.hits`,
       [email],
     );

@@ -111,5 +111,5 @@ test('the status has a probe soon after the start of a service, with the respons
   expect(response.history.days).toHaveLength(30);
   expect(response.history.days[29]).toMatchObject({ date: new Date().toISOString().slice(0, 10) });
   expect(await own.query('select 1 from audit_log')).toEqual([]);
-  expect(await own.query('select 1 from sign_in_limits')).toEqual([]);
+  expect(await own.query('select 1 from rate_limits')).toEqual([]);
 });

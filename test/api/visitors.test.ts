@@ -32,7 +32,7 @@ const rollUpNow = () => rollUp((text, values) => jobs.query(text, values), { sig
 
 /** Adds a website. Its domain counts as proven unless `proven` is false. */
 async function addSite({ proven = true, by = owner } = {}): Promise<Website> {
-  await stage.query('truncate sign_in_limits, rate_limits');
+  await stage.query('truncate rate_limits');
   const site = (await by.client.post('/api/websites', { domain: freshDomain() })).json as Website;
   // Older than the rows that the tests write.
   await stage.query(
@@ -227,7 +227,7 @@ describe('erasing a visitor', () => {
       await visitorToken(stage, service.client(), site.domain, email),
       await visitorToken(stage, service.client(), elsewhere.domain, email),
     ];
-    await stage.query('truncate sign_in_limits');
+    await stage.query('truncate rate_limits');
     const pending = await Promise.all(
       [site, elsewhere].map(async ({ domain }) => {
         const client = service.client();

@@ -140,6 +140,6 @@ export function fill(rows: number, open: number): string[] {
     `insert into audit_log (action, email, domain, website_id) select 'sign_in_requested', ${EMAIL}, '${SITE}', (select id from websites where domain = '${SITE}') ${n}`,
     `insert into remembered_keys (selector, device, email, verifier, expires_at)
      select substr(sha256(('selector ' || n)::bytea), 1, 16), sha256(('device ' || n)::bytea), ${EMAIL}, sha256(n::text::bytea), now() + interval '400 days' ${each}`,
-    `insert into sign_in_limits (key, hits, resets_at) select 'mailbox ' || ${EMAIL}, 1, ${LATER} ${each}`,
+    `insert into rate_limits (key, hits, resets_at) select 'mailbox ' || ${EMAIL}, 1, ${LATER} ${each}`,
   ];
 }

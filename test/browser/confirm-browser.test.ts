@@ -7,7 +7,7 @@ const scene = await useScene();
 /** Makes the limit of a mailbox refuse the next request of an unknown browser. */
 const useUpEmails = (email: string) =>
   scene.stage.query(
-    `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+    `insert into rate_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
      on conflict (key) do update set hits = excluded.hits`,
     [email],
   );

@@ -49,7 +49,7 @@ describe('a developer signs in to the portal', () => {
     const { page, email, mail } = await begin(language);
     const refused = freshAddress('full');
     await scene.stage.query(
-      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind`,
+      `insert into rate_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind`,
       [refused],
     );
     await page.getByRole('link', { name: text(language, 'use_different_email') }).click();

@@ -157,7 +157,7 @@ export function signInStops({ stage, service, shop, browser }: Parts): Stop[] {
     own('link-browser', async (page) => {
       const { email, mail } = await programMail();
       await stage.query(
-        `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+        `insert into rate_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
          on conflict (key) do update set hits = excluded.hits`,
         [email],
       );

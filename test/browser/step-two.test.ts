@@ -120,7 +120,7 @@ describe('step 2', () => {
   test('waits as long as a refused request for another email says', async () => {
     const { page, email } = await begin();
     await scene.stage.query(
-      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+      `insert into rate_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
        on conflict (key) do update set hits = 100000, resets_at = now() + interval '1 hour'`,
       [email],
     );

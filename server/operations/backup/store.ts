@@ -62,7 +62,6 @@ export const LEFT_OUT: readonly string[] = [
   'sign_in_steps',
   'oidc_records',
   'website_recipients',
-  'sign_in_limits',
   'rate_limits',
   // Another installation has a different SECRET_KEY.
   'installation',

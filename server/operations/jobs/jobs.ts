@@ -13,7 +13,6 @@ import {
   removeEndedAdminSessions,
   removeEndedAttempts,
   removeEndedLimits,
-  removeEndedRateLimits,
   removeEndedSessions,
   removeExpiredRecords,
   removeExpiredTokens,
@@ -178,14 +177,7 @@ const TIMETABLE: Timetable = [
   { task: 'export-audit', minute: null },
 ];
 
-const SIGN_IN_REMOVALS = [
-  removeEndedAttempts,
-  removeExpiredTokens,
-  removeExpiredRecords,
-  removeEndedLimits,
-  removeEndedRateLimits,
-  removeUsedChallenges,
-];
+const SIGN_IN_REMOVALS = [removeEndedAttempts, removeExpiredTokens, removeExpiredRecords, removeEndedLimits, removeUsedChallenges];
 const ACCOUNT_REMOVALS = [
   removeEndedSessions,
   removeIdleKeys,

@@ -153,17 +153,8 @@ export const removeExpiredTokens = removal({
 /** Codes, tokens, sessions, grants and everything else of the OpenID provider that has expired. */
 export const removeExpiredRecords = removal({ table: 'oidc_records', column: 'expires_at', ...byTime, before: 'now()' });
 
-/** Counters of the email limits whose window has ended. */
-export const removeEndedLimits = removal({ table: 'sign_in_limits', column: 'resets_at', ...byTime, before: 'now()' });
-
-/** Counters of all other limits, an hour after their window ended. `expire` is in Unix milliseconds. */
-export const removeEndedRateLimits = removal({
-  table: 'rate_limits',
-  column: 'expire',
-  type: 'bigint',
-  first: '0',
-  before: "(extract(epoch from now() - interval '1 hour') * 1000)::bigint",
-});
+/** Counters of rate limits whose window has ended. */
+export const removeEndedLimits = removal({ table: 'rate_limits', column: 'resets_at', ...byTime, before: 'now()' });
 
 /** Used challenges of passkeys and nonces of pages, a day after their use: they are valid for an hour at most by the clock of the instance that issued them. */
 export const removeUsedChallenges = removal({

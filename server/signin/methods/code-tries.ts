@@ -1,5 +1,6 @@
 import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../../contract/limits.ts';
 import type { Database } from '../../platform/db/database.ts';
+import { addHits, windowOf } from '../../platform/db/rate-limits.ts';
 import { clientActive, hasIdOf, isKnown } from '../attempt-conditions.ts';
 import type { AttemptKind } from '../attempts.ts';
 import { GUESSES, guessesKey, isGuessed } from '../guesses.ts';
@@ -50,20 +51,6 @@ where ${column} = $1 and email = $2
     or consumed_at > now() - interval '${REPEAT_SECONDS} seconds' and kind <> 'app')`;
 
 /**
- * Returns a statement that adds hits to one counter and returns them. A window begins with its first hit.
- * @param from rows with the hits, as SQL
- * @param condition whether the hits are added, as SQL; without it always
- */
-const addHits = (key: string, hits: string, seconds: number, from: string, condition = 'true') => `
-  insert into sign_in_limits as l (key, hits, resets_at)
-  select ${key}, ${hits}, now() + interval '${seconds} seconds' ${from}
-  on conflict (key) do update set
-    hits = case when l.resets_at <= now() then excluded.hits else l.hits + excluded.hits end,
-    resets_at = case when l.resets_at <= now() or l.hits = 0 then excluded.resets_at else l.resets_at end
-  where l.resets_at <= now() or ${condition}
-  returning hits, resets_at`;
-
-/**
  * Judges a code in one statement, after it was compared: whether the attempts and the limits accept it. The response depends on nothing
  * else, so that of concurrent tries, at any instances, exactly as many are accepted as the limits allow. A right code adds nothing to a
  * counter, but waits for the wrong ones that are being counted. Right codes do not wait for one another.
@@ -85,18 +72,23 @@ with open as materialized (
 guess as materialized (
   select count(*)::integer as guesses, case when $4::uuid is null then count(*) else 0 end::integer as wrong from open having count(*) > 0
 ),
-network as (${addHits('$5', 'wrong', OF_NETWORK.duration, 'from guess where wrong > 0')}),
+network as (${addHits({ key: '$5', hits: 'wrong', windowEnd: windowOf(OF_NETWORK), from: 'from guess where wrong > 0' })}),
 network_before as materialized (
-  select hits, resets_at from sign_in_limits where key = $5 and resets_at > now() and exists (select from guess where wrong = 0) for share
+  select hits, resets_at from rate_limits where key = $5 and resets_at > now() and exists (select from guess where wrong = 0) for share
 ),
 of_network as materialized (
   select g.*, coalesce(n.hits - wrong, b.hits, 0) as before, $6::integer - coalesce(n.hits - wrong, b.hits, 0) as room,
     coalesce(n.resets_at, b.resets_at) as resets_at
   from guess g left join network n on true left join network_before b on true
 ),
-mailbox_after as (${addHits(guessesKey('$7'), 'wrong', GUESSES.duration, 'from of_network where room > 0 and wrong > 0 and not $9')}),
+mailbox_after as (${addHits({
+  key: guessesKey('$7'),
+  hits: 'wrong',
+  windowEnd: windowOf(GUESSES),
+  from: 'from of_network where room > 0 and wrong > 0 and not $9',
+})}),
 mailbox_before as materialized (
-  select hits from sign_in_limits
+  select hits from rate_limits
   where key = ${guessesKey('$7')} and resets_at > now() and exists (select from of_network where room > 0 and wrong = 0 and not $9)
   for share
 ),
@@ -107,17 +99,18 @@ accepted as materialized (
   left join mailbox m on true
   where newest <= room and (m.hits is null or code_tries = 0 or newest <= $8::integer - (m.hits - wrong))
 ),
-total as (${addHits(
-  `'${TOTAL_KEY}'`,
-  'count(*)',
-  IN_TOTAL.duration,
-  'from accepted where $4 is null and not $9 having count(*) > 0',
-  'l.hits + excluded.hits <= $10::integer + case when exists (select from accepted where before = 0) then $11::integer else 0 end',
-)}),
+total as (${addHits({
+  key: `'${TOTAL_KEY}'`,
+  hits: 'count(*)',
+  windowEnd: windowOf(IN_TOTAL),
+  from: 'from accepted where $4 is null and not $9 having count(*) > 0',
+  condition:
+    'l.hits + excluded.hits <= $10::integer + case when exists (select from accepted where before = 0) then $11::integer else 0 end',
+})}),
 over_total as materialized (
-  select coalesce((select resets_at from sign_in_limits where key = '${TOTAL_KEY}'), now() + interval '${IN_TOTAL.duration} seconds') as resets_at
+  select coalesce((select resets_at from rate_limits where key = '${TOTAL_KEY}'), ${windowOf(IN_TOTAL)}) as resets_at
   where not $9 and case when $4 is null then exists (select from accepted) and not exists (select from total)
-    else exists (select from sign_in_limits t where t.key = '${TOTAL_KEY}' and t.resets_at > now()
+    else exists (select from rate_limits t where t.key = '${TOTAL_KEY}' and t.resets_at > now()
       and t.hits + (select count(*) from accepted) > $10 + case when exists (select from accepted where before = 0) then $11 else 0 end) end
 ),
 permitted as materialized (select id from accepted where not exists (select from over_total)),

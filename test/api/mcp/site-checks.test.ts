@@ -106,7 +106,7 @@ describe('over HTTP', () => {
 
   test('allows each account 30 checks per hour', async () => {
     expect((await check(shop)).failed).toBeNull();
-    await stage.query('update rate_limits set points = 29 where key = $1', [`site_checks:${owner.email}`]);
+    await stage.query('update rate_limits set hits = 29 where key = $1', [`site_checks ${owner.email}`]);
     expect((await check(shop)).failed).toBeNull();
     expect(await check(shop)).toEqual({ failed: expect.stringMatching(/Too many checks/), checks: [], of: expect.anything() });
     const another = await signInDeveloper(stage, service);

@@ -282,20 +282,12 @@ create table passkey_challenges (
 create index passkey_challenges_used on passkey_challenges (used_at);
 
 -- Unlogged: a crash of the database forgives, and no request waits for the disk.
-create unlogged table sign_in_limits (
+create unlogged table rate_limits (
   key text primary key,
   hits integer not null,
   resets_at timestamptz not null
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
-create index sign_in_limits_reset on sign_in_limits (resets_at);
-
--- The table that rate-limiter-flexible works on; expire in Unix milliseconds.
-create unlogged table rate_limits (
-  key varchar(255) primary key,
-  points integer not null default 0,
-  expire bigint
-);
-create index rate_limits_expiry on rate_limits (expire);
+create index rate_limits_reset on rate_limits (resets_at);
 
 -- Emails that are still to be sent. The id of a sign-in email is that of its attempt. A row is deleted when its email is handed over,
 -- permanently refused or expired.
