@@ -1,3 +1,5 @@
+import { encodeWord } from 'nodemailer/lib/mime-funcs';
+import { encode, wrap } from 'nodemailer/lib/qp';
 import { buttonColors } from '../../contract/colors.ts';
 import { normalEmail } from '../../contract/emails.ts';
 import { ENTERED, ENTERED_METHODS } from '../../contract/entered.ts';
@@ -190,7 +192,6 @@ function dateNow(): string {
   return date;
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`);
 /** RFC 2045 §6.7: at most 76 characters in a line, with the soft line break and an escaped dot. */
 const MAX_LINE = 73;
 
@@ -200,41 +201,7 @@ const MAX_LINE = 73;
  * (RFC 5321 §4.5.2).
  */
 export function quotedPrintable(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => fold(/^[\x21-\x7e]*$/.test(line) ? line.replaceAll('=', '=3D') : encodedLine(line)))
-    .join('\r\n');
-}
-
-function encodedLine(line: string): string {
-  const bytes = Buffer.from(line);
-  let encoded = '';
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index];
-    const printable = byte > 0x20 && byte < 0x7f && byte !== 0x3d;
-    // White space at the end of a line would be lost in transport.
-    const space = (byte === 0x20 || byte === 0x09) && index < bytes.length - 1;
-    encoded += printable || space ? String.fromCharCode(byte) : HEX[byte];
-  }
-  return encoded;
-}
-
-function fold(encoded: string): string {
-  let folded = '';
-  let start = 0;
-  while (encoded.length - start > MAX_LINE) {
-    let end = start + MAX_LINE;
-    // An escape of three characters must not be split.
-    if (encoded[end - 1] === '=') end -= 1;
-    else if (encoded[end - 2] === '=') end -= 2;
-    folded += `${undotted(encoded.slice(start, end))}=\r\n`;
-    start = end;
-  }
-  return folded + undotted(encoded.slice(start));
-}
-
-function undotted(line: string): string {
-  return line.startsWith('.') ? `=2E${line.slice(1)}` : line;
+  return wrap(encode(text.replaceAll('\n', '\r\n')), MAX_LINE).replace(/^\./gm, '=2E');
 }
 
 /** Returns the value of an unstructured header (RFC 5322 §2.2.1), folded: unchanged when it is ASCII, else as encoded words (RFC 2047). */
@@ -255,21 +222,10 @@ export function mailboxHeader(mailbox: Mailbox): string {
   return `${phrase}${space}<${mailbox.address}>`;
 }
 
-function encodedWords(text: string): string {
-  const words: string[] = [];
-  let word = '';
-  for (const character of text) {
-    // 45 bytes become 60 characters of base64; RFC 2047 §2 allows 75 characters for a whole word, and 76 for a line, which begins with
-    // the name of the header.
-    if (Buffer.byteLength(word + character) > (words.length === 0 ? 39 : 45)) {
-      words.push(word);
-      word = '';
-    }
-    word += character;
-  }
-  words.push(word);
-  return words.map((part) => `=?utf-8?B?${Buffer.from(part).toString('base64')}?=`).join('\r\n ');
-}
+/** RFC 2047 §2: 76 characters in a line, of which the first begins with the name of the header. */
+const MAX_WORD = 64;
+
+const encodedWords = (text: string) => encodeWord(text, 'B', MAX_WORD).replaceAll(' ', '\r\n ');
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
