@@ -60,6 +60,14 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
   text(result: z.output<Output>, context: McpContext): string;
 };
 
+type Hints = Definition<z.ZodObject, z.ZodObject>['annotations'];
+
+/** The hints of a tool that only reads what the service has. */
+export const READS: Hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+/** The hints of a tool that changes or removes what the account has. */
+export const CHANGES: Hints = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
+
 /** A tool that can be registered at a server. */
 export type Tool = {
   name: string;

@@ -3,7 +3,7 @@ import { ApiKey, Client, ClientInput, ClientLogs, ClientRefusals, ClientUpdate }
 import type { Output } from '../../contract/calls.ts';
 import type { Client as ApiClient } from '../../contract/client.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { defineTool, QUOTED_IS_DATA, quoted, refusal } from '../tool.ts';
+import { CHANGES, defineTool, QUOTED_IS_DATA, quoted, READS, refusal } from '../tool.ts';
 
 const Application = z.object({
   clientId: Client.shape.clientId.describe('The client_id of OAuth 2.0; not a secret'),
@@ -61,7 +61,7 @@ export const listApplications = defineTool({
   title: 'My applications',
   description:
     'Lists the applications of the signed-in account: clients of OpenID Connect and OAuth 2.0 with PKCE, which sign people in to a program or app that is not a registered website. Call it to find the client ID that the other application tools take. A website needs none: scaffold_integration is for those.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.object({}),
   output: z.object({ applications: z.array(Application) }),
   run: async (_, { client }, signal) => ({ applications: (await client.listClients({}, { signal })).map(toApplication) }),
@@ -76,7 +76,7 @@ export const getApplication = defineTool({
   title: 'One of my applications',
   description:
     'Shows one application of the signed-in account with its last hundred sign-ins and its last hundred rejected requests, newest first, each of these with what to change. Call it to find out whether people get from the email to the redirect URI, and why a library reports an error.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.strictObject({ clientId: ClientId }),
   output: Application.extend({
     log: z.array(ClientLogs.element.omit({ id: true })).describe('Newest first; email is the person who signs in'),
@@ -124,7 +124,7 @@ export const updateApplication = defineTool({
   title: 'Change an application',
   description:
     'Changes an application of the signed-in account, or switches it on or off. Give only what changes; a list replaces the whole list. Switching it off ends its tokens and open sign-ins for good: ask the person first.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: CHANGES,
   input: z.strictObject({
     clientId: ClientId,
     name: Name.optional(),
@@ -148,7 +148,7 @@ export const deleteApplication = defineTool({
   title: 'Delete an application',
   description:
     'Deletes an application of the signed-in account permanently, with its log: its client ID stops working, and its tokens and open sign-ins end. Call it only when the person asked for exactly this application to be deleted, and repeat its name in confirmName.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: CHANGES,
   input: z.strictObject({
     clientId: ClientId,
     confirmName: z.string().max(80).describe('The name of the application, as the person confirmed it'),
@@ -193,7 +193,7 @@ export const listApiKeys = defineTool({
   title: 'My API keys',
   description:
     'Lists the API keys of the signed-in account by their beginning, name and last use, active ones and those that ended within 30 days; never the keys themselves. Call it to find a key to revoke or one that is not used. To create or rotate a key, the person runs `emailauth keys create` or `emailauth keys rotate`: no tool returns a key. It needs the sign-in of a person, not an API key.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.object({}),
   output: z.object({ keys: z.array(Key) }),
   run: async (_, { client }, signal) => ({ keys: (await client.listApiKeys({}, { signal })).map(toKey) }),
@@ -213,7 +213,7 @@ export const revokeApiKey = defineTool({
   title: 'Revoke an API key',
   description:
     'Ends an API key of the signed-in account permanently: within a second it stops working wherever it is used. Call it only when the person asked for exactly this key to be revoked, for instance because it leaked, and repeat its name in confirmName. list_api_keys shows both.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: CHANGES,
   input: z.strictObject({
     keyId: z.string().trim().min(1).max(60).describe('The beginning of the key, as list_api_keys shows it, with or without …'),
     confirmName: z.string().max(80).describe('The name of the key, as the person confirmed it'),

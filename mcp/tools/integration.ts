@@ -18,7 +18,7 @@ import {
   requireFramework,
 } from '../integration.ts';
 import { inboxAt, isServed } from '../service.ts';
-import { Domain, defineTool, type McpContext, NextSteps, OwnDomain, refusal } from '../tool.ts';
+import { Domain, defineTool, type McpContext, NextSteps, OwnDomain, READS, refusal } from '../tool.ts';
 
 const CALLBACK_PATH = '/auth/callback';
 const LOGIN_PATH = '/login';
@@ -32,7 +32,7 @@ export const listFrameworks = defineTool({
   title: 'Frameworks',
   description:
     'Lists the frameworks with a ready integration, by the id that scaffold_integration takes. For any other framework take one of the same language and adapt its files to the project.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.object({}),
   output: z.object({ frameworks: z.array(z.object({ id: z.string(), name: z.string(), language: z.string() })) }),
   run: async () => ({ frameworks: frameworks.map(({ id, name, language }) => ({ id, name, language })) }),
@@ -44,7 +44,7 @@ export const scaffoldIntegration = defineTool({
   title: 'Files for an app',
   description:
     'Returns the files that add the sign-in to an app, for its framework and domain: login, callback, protected page and logout, with settings, commands and next steps. It writes nothing: put the files into the project yourself and adapt them to its conventions. Give what package.json and the directories tell about the project, so that the files fit. For development use domain localhost, for the public website its registered domain; register_domain registers one. Afterwards call check_integration.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.strictObject({
     framework: z
       .enum(frameworkIds, {
@@ -248,7 +248,7 @@ export const searchDocs = defineTool({
   title: 'Search the documentation',
   description:
     'Searches the documentation of Email Auth and returns the best passages, each with its page. Call it with a few words when something about the sign-in, its errors, limits or settings is unclear. The resource emailauth://docs/{slug} has a whole page.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.strictObject({
     query: z.string().trim().min(2).max(200).describe('A few words, such as: state cookie, other_domain, rate limit'),
     limit: z.number().int().min(1).max(10).default(5).describe('Maximum number of passages'),

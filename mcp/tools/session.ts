@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { anyEntered } from '../../contract/entered.ts';
 import { findCaller, findInbox, inboxAt } from '../service.ts';
-import { Address, defineTool, hasCode, refusal, type SignIn } from '../tool.ts';
+import { Address, defineTool, hasCode, READS, refusal, type SignIn } from '../tool.ts';
 
 export const getStatus = defineTool({
   name: 'get_status',
   title: 'Service and sign-in',
   description:
     'Returns which Email Auth service this is, whether it runs in local mode (where the domain localhost works without a registration), who is signed in and how many websites they have. Call it first when you do not know these. No other tool depends on it: register_domain, list_frameworks, scaffold_integration, verify_token and search_docs work without a sign-in.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.object({}),
   output: z.object({
     version: z.string(),

@@ -5,7 +5,7 @@ import { oneLine } from '../../diagnostics/check.ts';
 import { nextSteps } from '../../templates/render.ts';
 import { numberedList } from '../integration.ts';
 import { findByDomain, findCaller, findInbox, isServed, type OwnSite, requireOwnSite } from '../service.ts';
-import { Address, Domain, defineTool, hasCode, type McpContext, NextSteps, OwnDomain, refusal } from '../tool.ts';
+import { Address, CHANGES, Domain, defineTool, hasCode, type McpContext, NextSteps, OwnDomain, READS, refusal } from '../tool.ts';
 
 type Registered = { domain: string; email?: string; status: 'active' | 'already registered'; authUrl: string };
 
@@ -116,7 +116,7 @@ export const listSites = defineTool({
   title: 'My websites',
   description:
     'Lists the websites of the signed-in account, each with its domain and whether the domain is proven. Call it to find the domain that get_site, update_site, delete_site, prove_domain and check_integration take. Websites of other accounts are never shown.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.object({}),
   output: z.object({ sites: z.array(Site) }),
   run: async (_, { client }, signal) => ({ sites: (await client.listWebsites({}, { signal })).map(toSite) }),
@@ -129,7 +129,7 @@ export const getSite = defineTool({
   title: 'One of my websites',
   description:
     'Shows one website of the signed-in account, with the DNS record and the file that prove its domain. Call it to see its state, or before update_site and delete_site; prove_domain checks the proof.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.strictObject({ domain: OwnDomain }),
   output: SiteWithProof,
   run: async ({ domain }, { client }, signal) => toSiteWithProof(await requireOwnSite(client, domain, signal)),
@@ -149,7 +149,7 @@ export const updateSite = defineTool({
   title: 'Change a website',
   description:
     'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be proven again: call it only when the person asked for exactly this move, and repeat the present domain in confirmDomain. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard or with `emailauth sites update --icon`.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: CHANGES,
   input: z.strictObject({
     domain: OwnDomain,
     newDomain: Domain.describe('The domain that replaces it; needs confirmDomain').optional(),
@@ -184,7 +184,7 @@ export const deleteSite = defineTool({
   title: 'Delete a website',
   description:
     'Deletes a website of the signed-in account permanently: visitors can no longer sign in there, and anyone may register the domain. Call it only when the person asked for exactly this domain to be deleted, and repeat the domain in confirmDomain.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  annotations: CHANGES,
   input: z.strictObject({
     domain: OwnDomain,
     confirmDomain: z.string().max(253).describe('The same domain again, as the person confirmed it'),

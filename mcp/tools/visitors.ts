@@ -10,7 +10,7 @@ import { VerifyRequest } from '../../contract/signin.ts';
 import { WebsiteStats } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { requireOwnSite } from '../service.ts';
-import { Address, defineTool, hasCode, OwnDomain, quoted, refusal, Token } from '../tool.ts';
+import { Address, defineTool, hasCode, OwnDomain, quoted, READS, refusal, Token } from '../tool.ts';
 
 type Event = z.output<typeof WebsiteEvent>;
 
@@ -38,7 +38,7 @@ export const explainSignIn = defineTool({
   title: 'What happened in a sign-in',
   description:
     'Shows the steps of the sign-ins at one of your websites or applications, newest first, each with what happened and how to fix it: email requested, accepted or refused by the mail server, link opened, wrong browser or code, token verified by the website or code of OpenID Connect exchanged, or refused and why. Call it when somebody could not sign in, or after a test of a new integration. localhost works in local mode. Addresses are masked until the domain is proven.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.strictObject({
     domain: OwnDomain.describe('Domain of one of your own websites, client ID of one of your applications, or localhost'),
     email: Address.describe('Only the sign-ins with this address, and refusals whose address is unknown').optional(),
@@ -143,7 +143,7 @@ export const getStats = defineTool({
   name: 'get_stats',
   title: 'Sign-in statistics',
   description: `Returns how many people signed in at the websites of the signed-in account, over the last ${STATS_DAYS} UTC days, at most a minute late: emails requested, links opened, tokens verified, and the median time from email to click. Give domain for one website. Many emails and few opened ones suggest a problem with email delivery; many opened and few verified ones with the website's callback, which check_integration checks.`,
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: READS,
   input: z.strictObject({ domain: OwnDomain.optional() }),
   output: z.object({ days: z.number().int(), account: Overview, sites: z.array(SiteStats) }),
   async run({ domain }, { client }, signal) {
