@@ -428,7 +428,7 @@ export const mutations: Mutation[] = [
       'update outbox o set due_at = o.due_at\n',
       'test/faults/outbox.test.ts',
     ],
-    ['returning hits <= $3 as admitted', 'returning true as admitted', 'test/api/mailbox-limits.test.ts test/api/limits.test.ts'],
+    ['select hits <= $3 as admitted', 'select true as admitted', 'test/api/mailbox-limits.test.ts test/api/limits.test.ts'],
   ]),
   ...rowsOf('server/websites/store.ts', [
     ["if (holder?.provenAt && !isHolder && kind !== 'dns')", 'if (false)', 'test/statements/claims.test.ts'],
