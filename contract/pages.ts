@@ -104,6 +104,18 @@ export type SignInBoot = {
   authorization?: AuthorizationStep;
 };
 
+/** The paths of the service's sign-in pages, which emails and websites have. */
+export const SIGN_IN_PATHS = {
+  signIn: '/auth',
+  signInOfSite: '/domain-auth',
+  callback: '/auth/callback',
+  legacyCallback: '/legacy-auth',
+  link: '/auth/link',
+} as const;
+
+/** The paths of a website's sign-in, unless it has others: where visitors begin, and where they come back with a token. */
+export const WEBSITE_PATHS = { login: '/login', callback: '/auth/callback' } as const;
+
 /** The field of step 1 that the browser fills in with a token of the Email Verification Protocol. */
 export const VERIFICATION_FIELD = 'email_verification_token';
 

@@ -1,3 +1,4 @@
+import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { isThisMachine } from '../contract/urls.ts';
 import { type Finding, fail, oneLine, pass, skip } from './check.ts';
 import { type PageRequest, type PageResponse, parseSetCookies, requestPage, type SetCookie } from './request.ts';
@@ -16,7 +17,6 @@ export type StartedSignIn = {
 
 export type Website = Pick<Target, 'loginPath' | 'page'> & { callback: URL; service: string };
 
-const LOGIN_PATH = '/login';
 const MAX_LINKS = 3;
 
 /**
@@ -30,7 +30,7 @@ export async function startSignIn(
   query = '',
   visitor = new Visitor(callback.origin, options),
 ): Promise<StartedSignIn | null> {
-  const first = new URL(`${loginPath ?? LOGIN_PATH}${query}`, callback);
+  const first = new URL(`${loginPath ?? WEBSITE_PATHS.login}${query}`, callback);
   const arrival = await visitor.open(first);
   const started = startedFrom(arrival, first, visitor);
   if (started || loginPath) return started;
@@ -80,7 +80,7 @@ export function evaluateLogin(
   fixes: { missing: string; urlOption: string },
 ): Finding {
   if (!started)
-    return skip(`No sign-in starts at ${callback.host}${loginPath ?? LOGIN_PATH}, and no link to one was found.`, fixes.missing);
+    return skip(`No sign-in starts at ${callback.host}${loginPath ?? WEBSITE_PATHS.login}, and no link to one was found.`, fixes.missing);
   const { login, signInPage, forwardUrl } = started;
   const path = oneLine(login.pathname, 60);
   if (!isSameOrigin(signInPage, new URL(service))) {

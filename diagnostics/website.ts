@@ -1,4 +1,5 @@
 import { getDomain } from 'tldts';
+import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { isThisMachine, normalHost } from '../contract/urls.ts';
 import type { Cancellation } from './check.ts';
 import type { Dns } from './dns.ts';
@@ -51,8 +52,6 @@ type ParseOptions = {
   refuse(message: string, hint: string): Error;
 };
 
-const CALLBACK_PATH = '/auth/callback';
-
 /**
  * Returns the website that a person named.
  * @param domain as it was typed
@@ -69,7 +68,7 @@ export function parseTarget(domain: string, url: string | undefined, options: Pa
   }
   const paths = { loginPath: parsePath(options.loginPath, 'login', options), page: parsePath(options.page, 'page', options) };
   if (url !== undefined) return { domain: host, isLocal, callback: parseCallback(url, host, isLocal, options), ...paths };
-  return { domain: host, isLocal, callback: isLocal ? null : new URL(`https://${host}${CALLBACK_PATH}`), ...paths };
+  return { domain: host, isLocal, callback: isLocal ? null : new URL(`https://${host}${WEBSITE_PATHS.callback}`), ...paths };
 }
 
 /**
@@ -78,11 +77,11 @@ export function parseTarget(domain: string, url: string | undefined, options: Pa
  */
 export function parsePath(text: string | undefined, what: 'login' | 'page', { refuse }: Pick<ParseOptions, 'refuse'>): string | undefined {
   if (text === undefined || /^\/(?![/\\])[^\s\\?#]*$/.test(text)) return text;
-  throw refuse(`"${text}" is not a path.`, `Give the path alone, such as ${what === 'login' ? '/login' : '/account'}.`);
+  throw refuse(`"${text}" is not a path.`, `Give the path alone, such as ${what === 'login' ? WEBSITE_PATHS.login : '/account'}.`);
 }
 
 function parseCallback(text: string, domain: string, isLocal: boolean, { remedies: { urlOption }, refuse }: ParseOptions): URL {
-  const example = isLocal ? `http://localhost:5173${CALLBACK_PATH}` : `https://${domain}${CALLBACK_PATH}`;
+  const example = isLocal ? `http://localhost:5173${WEBSITE_PATHS.callback}` : `https://${domain}${WEBSITE_PATHS.callback}`;
   const hint = `Give the whole address, such as ${example}.`;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw refuse(`${urlOption} is not an address: ${text}`, hint);
   const url = new URL(text);

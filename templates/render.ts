@@ -1,4 +1,5 @@
 import { type LanguageCode, languages } from '../contract/languages.ts';
+import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { normalHost } from '../contract/urls.ts';
 import { environment } from './catalog.ts';
 import type { EnvironmentVariable, Framework, Layout, Wiring } from './framework.ts';
@@ -35,8 +36,6 @@ export type Integration = {
   nextSteps: string[];
 };
 
-const CALLBACK_PATH = '/auth/callback';
-const LOGIN_PATH = '/login';
 const RESERVED_PATHS = ['/logout', '/account'];
 // Paths go into string literals of six languages and into file names.
 const PATH = /^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i;
@@ -109,13 +108,13 @@ function placeIn(layout: Layout | null | undefined, path: string): string {
 
 function placeholdersOf(
   framework: Framework,
-  { origin, domain, callbackPath = CALLBACK_PATH, loginPath = LOGIN_PATH, language = 'en', port }: TemplateValues,
+  { origin, domain, callbackPath = WEBSITE_PATHS.callback, loginPath = WEBSITE_PATHS.login, language = 'en', port }: TemplateValues,
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
   if (!host) throw new RangeError(`"${domain}" is not a valid domain. Use one such as shop.example, or localhost.`);
   if (!SERVICE_ORIGIN.test(origin)) throw new RangeError(`"${origin}" is not a valid origin of a service.`);
-  requirePath('login', loginPath, LOGIN_PATH, RESERVED_PATHS);
-  requirePath('callback', callbackPath, CALLBACK_PATH, [loginPath, ...RESERVED_PATHS]);
+  requirePath('login', loginPath, WEBSITE_PATHS.login, RESERVED_PATHS);
+  requirePath('callback', callbackPath, WEBSITE_PATHS.callback, [loginPath, ...RESERVED_PATHS]);
   if (!languages.some(({ code }) => code === language))
     throw new RangeError(
       `"${language}" is not a language of the sign-in page. Use one of ${languages.map(({ code }) => code).join(', ')}.`,

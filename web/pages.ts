@@ -1,15 +1,12 @@
 import type { CallName, Input } from '../contract/calls.ts';
 import type { LanguageCode } from '../contract/languages.ts';
 import { STATS_DAYS } from '../contract/limits.ts';
+import { SIGN_IN_PATHS } from '../contract/pages.ts';
 
 /** The path of each page. `:domain`: any; `?`: may be missing; `*`: the pages of the documentation, which docs/pages.ts lists. */
 export const paths = {
   landing: '/',
-  signIn: '/auth',
-  signInOfSite: '/domain-auth',
-  callback: '/auth/callback',
-  legacyCallback: '/legacy-auth',
-  link: '/auth/link',
+  ...SIGN_IN_PATHS,
   developer: '/developer',
   websites: '/developer-email-auth',
   dashboard: '/dashboard',

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { WEBSITE_PATHS } from '../../contract/pages.ts';
 import type { CheckResult } from '../../diagnostics/check.ts';
 import type { CheckOptions, Remedies } from '../../diagnostics/website.ts';
 import type { AppCommand } from '../app-sources.ts';
@@ -160,7 +161,7 @@ async function attack({ signal }: Context, { root, origin, service, loginPath, p
   ]);
   const dns = openDns({ servers: null, isAllowedAddress: null, usesSystemLookup: () => true });
   const options: CheckOptions = { dns, userAgent: `emailauth-try/${version()}`, remedies, signal };
-  const website = { callback: new URL('/auth/callback', origin), service, loginPath, page };
+  const website = { callback: new URL(WEBSITE_PATHS.callback, origin), service, loginPath, page };
   const started = await startSignIn(website, options).catch((error) => {
     signal.throwIfAborted();
     throw new CommandError(EXIT.failure, 'app_failed', `${origin} does not respond: ${error.message}.`, 'Check that the app runs there.');

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LanguageCode } from '../../contract/languages.ts';
+import { WEBSITE_PATHS } from '../../contract/pages.ts';
 import { normalHost } from '../../contract/urls.ts';
 import { detectLayout } from '../../templates/detect.ts';
 import { type Framework, forProject, variantFor } from '../../templates/framework.ts';
@@ -21,7 +22,6 @@ import { existsIn, findRegistrationStep, promptDomain, requireDirectory, selectF
 import { watchedFiles } from './snapshot.ts';
 import { findUnheld, type Undo, undoOf } from './undo.ts';
 
-const LOGIN_PATH = '/login';
 const SUGGESTED_PATH = '/sign-in';
 
 /** Everything that is decided before anything is written. */
@@ -126,9 +126,9 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   };
   const renderAt = (given: string, path: string) => fill((each, values) => render(each, sources, values), given, path);
   // Errors in the flags are reported before any prompt.
-  renderAt(flags.domain ?? 'localhost', flags.loginPath ?? LOGIN_PATH);
+  renderAt(flags.domain ?? 'localhost', flags.loginPath ?? WEBSITE_PATHS.login);
   const isTaken = (path: string) => takenBy(path, project, framework, renderAt('localhost', path));
-  const loginPath = await selectLoginPath(context.terminal, flags.loginPath ?? LOGIN_PATH, isTaken);
+  const loginPath = await selectLoginPath(context.terminal, flags.loginPath ?? WEBSITE_PATHS.login, isTaken);
   const given = flags.domain ?? (await promptDomain(context));
   const integration = renderAt(given, loginPath);
   const wiring = fill(renderWiring, given, loginPath);

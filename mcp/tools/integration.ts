@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { languages } from '../../contract/languages.ts';
+import { WEBSITE_PATHS } from '../../contract/pages.ts';
 import { LOCALHOST, normalHost } from '../../contract/urls.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import type { WebsiteCheck } from '../../diagnostics/website-checks.ts';
@@ -19,9 +20,6 @@ import {
 } from '../integration.ts';
 import { inboxAt, isServed } from '../service.ts';
 import { Domain, defineTool, type McpContext, NextSteps, OwnDomain, READS, refusal } from '../tool.ts';
-
-const CALLBACK_PATH = '/auth/callback';
-const LOGIN_PATH = '/login';
 
 const FilesIn = z.enum(['structuredContent', 'text']);
 
@@ -97,8 +95,8 @@ export const scaffoldIntegration = defineTool({
     const { site: _, ...shown } = integration;
     const location = {
       domain: normalHost(domain) ?? domain,
-      callbackPath: callbackPath ?? CALLBACK_PATH,
-      loginPath: loginPath ?? LOGIN_PATH,
+      callbackPath: callbackPath ?? WEBSITE_PATHS.callback,
+      loginPath: loginPath ?? WEBSITE_PATHS.login,
     };
     return { ...shown, nextSteps: await stepsFor(framework, integration, location, context, signal), filesIn };
   },
@@ -171,7 +169,7 @@ const localSteps = (site: string, { callbackPath, loginPath }: { callbackPath: s
 
 const deploymentSteps = (domain: string, site: string, callbackPath: string, { host, isLocal }: McpContext) => [
   ...(/^http:/.test(host) ? [`${host} is this machine: before you deploy, set EMAILAUTH_URL to a public service.`] : []),
-  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === CALLBACK_PATH ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${isLocal ? '' : ', once the domain is proven'}.`,
+  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === WEBSITE_PATHS.callback ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${isLocal ? '' : ', once the domain is proven'}.`,
 ];
 
 export const checkIntegration = defineTool({

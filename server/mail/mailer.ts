@@ -5,6 +5,7 @@ import { parseConnectionUrl } from 'nodemailer/lib/shared';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { ENTERED, mapEntered } from '../../contract/entered.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
+import { SIGN_IN_PATHS } from '../../contract/pages.ts';
 import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import { compose, escapeHtml, type MailTemplate, type Sender } from './composition.ts';
@@ -315,7 +316,7 @@ export async function previewMail(
 ): Promise<string> {
   const message = await mailer.write(
     { id: 'preview', kind: 'sign_in', ...sample },
-    { link: `${publicUrl}/auth/link?t=preview`, entered: mapEntered((method) => ENTERED[method].valueAt(SAMPLE_NUMBER)) },
+    { link: `${publicUrl}${SIGN_IN_PATHS.link}?t=preview`, entered: mapEntered((method) => ENTERED[method].valueAt(SAMPLE_NUMBER)) },
   );
   const { default: PostalMime } = await import('postal-mime');
   const { html = '', subject = '', from } = await PostalMime.parse(message);

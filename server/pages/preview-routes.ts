@@ -3,7 +3,7 @@ import { type Request, Router } from 'express';
 import { z } from 'zod';
 import { Branding } from '../../contract/account.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
+import { SIGN_IN_PATHS, type SignInPage, type SignInSteps } from '../../contract/pages.ts';
 import { LanguageChoice } from '../../contract/signin.ts';
 import { BrandingFields } from '../../contract/websites.ts';
 import type { Accounts } from '../developers/accounts.ts';
@@ -68,7 +68,7 @@ async function renderPreview(parts: AccountParts, account: Account, { language, 
 
 /** Returns step 1 in a browser that has begun nothing. @param query of its page */
 const firstStep = (query: string): SignInSteps => ({
-  base: '/auth',
+  base: SIGN_IN_PATHS.signIn,
   query,
   destination: null,
   step: 'address',
@@ -120,7 +120,7 @@ export function brandingPreviewRouter(parts: WebsiteParts): Router {
       name: name || null,
       accent,
     } as const;
-    parts.sendPreview(response, { path: '/auth', search, language, target, steps: firstStep(search) }, theme);
+    parts.sendPreview(response, { path: SIGN_IN_PATHS.signIn, search, language, target, steps: firstStep(search) }, theme);
   });
   return router;
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Parsed } from '../../contract/calls.ts';
 import { ENTERED, type Entered, type EnteredMethod, mapEntered } from '../../contract/entered.ts';
 import { MAX_CODE_TRIES } from '../../contract/limits.ts';
-import type { OwnAttempt } from '../../contract/pages.ts';
+import { type OwnAttempt, SIGN_IN_PATHS } from '../../contract/pages.ts';
 import type { AttemptStatus, Conditions, Destination } from '../../contract/signin.ts';
 import { createAuthKey } from '../developers/browser.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
@@ -89,8 +89,8 @@ export class AttemptSecrets {
     // RFC 6749 §4.1.2 with the issuer of RFC 9207, for the portal's own page; every other link opens the link page.
     const link =
       kind === 'app' && data.state !== undefined
-        ? `${publicUrl}/auth/callback?${new URLSearchParams({ code: secret, state: data.state, iss: publicUrl, language })}`
-        : `${publicUrl}/auth/link?t=${secret}`;
+        ? `${publicUrl}${SIGN_IN_PATHS.callback}?${new URLSearchParams({ code: secret, state: data.state, iss: publicUrl, language })}`
+        : `${publicUrl}${SIGN_IN_PATHS.link}?t=${secret}`;
     return { link, entered: hasCode(kind) ? mapEntered((method) => this.entered(method, kind, id)) : null };
   }
 }

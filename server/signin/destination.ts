@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
-import type { ForwardUrlRule, SignInBoot } from '../../contract/pages.ts';
+import { type ForwardUrlRule, SIGN_IN_PATHS, type SignInBoot } from '../../contract/pages.ts';
 import { type Conditions, type Destination, SignInConditions, type SignInDestination } from '../../contract/signin.ts';
 import { hasOwnScheme, isLoopbackRedirectHost, LOCALHOST, normalHost } from '../../contract/urls.ts';
 import type { EventRecorder } from '../activity/recorder.ts';
@@ -171,7 +171,10 @@ export function pageAddress(
   }
   query.set('language', language);
   if (step) query.set('step', step);
-  return { path: parameters.interaction === undefined ? '/auth' : `/oauth/interaction/${parameters.interaction}`, search: `?${query}` };
+  return {
+    path: parameters.interaction === undefined ? SIGN_IN_PATHS.signIn : `/oauth/interaction/${parameters.interaction}`,
+    search: `?${query}`,
+  };
 }
 
 /** Returns the same address as a URL of this origin. */

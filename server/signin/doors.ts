@@ -3,7 +3,7 @@ import accepts from 'accepts';
 import type { CallName } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
-import { type PageCall, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
+import { type PageCall, SIGN_IN_PATHS, type SignInPage, VERIFICATION_FIELD } from '../../contract/pages.ts';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { DestinationParameters } from '../../contract/signin.ts';
 import { isApplicationId } from '../developers/applications.ts';
@@ -325,7 +325,7 @@ function pageOfForm(request: IncomingMessage, uid: string | undefined, name: For
   const query = queryTextOf(request);
   const { page } = FORMS[name];
   // The link of the portal has its secret as an authorization code.
-  if (page === 'link') return `${queryOfPage(request).code === undefined ? '/auth/link' : '/auth/callback'}?${query}`;
+  if (page === 'link') return `${queryOfPage(request).code === undefined ? SIGN_IN_PATHS.link : SIGN_IN_PATHS.callback}?${query}`;
   return `${pageAddress({ interaction: uid }, '').path}?${query}${page === 'code' ? '&step=code' : ''}`;
 }
 

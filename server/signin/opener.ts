@@ -1,6 +1,6 @@
 import { REPEAT_SECONDS } from '../../contract/limits.ts';
 import { type EmailMethod, METHODS } from '../../contract/methods.ts';
-import type { PasskeyCreationOptions, RequiredPasskey } from '../../contract/pages.ts';
+import { type PasskeyCreationOptions, type RequiredPasskey, SIGN_IN_PATHS } from '../../contract/pages.ts';
 import type { Destination } from '../../contract/signin.ts';
 import { type Browser, rememberAccount } from '../developers/browser.ts';
 import { batched } from '../platform/db/batch.ts';
@@ -154,7 +154,11 @@ export class AttemptOpener {
     const [opened] = rows;
     if (!opened) return null;
     if (opened.used)
-      return { kind: 'signed_in_before', email: opened.email, redirectUrl: `${publicUrl}/auth/link?t=${secrets.link(kind, id)}` };
+      return {
+        kind: 'signed_in_before',
+        email: opened.email,
+        redirectUrl: `${publicUrl}${SIGN_IN_PATHS.link}?t=${secrets.link(kind, id)}`,
+      };
     const same = issued.find(({ authKey }) => authKey.selector.equals(opened.selector));
     return same && opened.isRecent && opened.hasToken !== opened.passkeyFirst ? resultOf(opened, same) : null;
   }

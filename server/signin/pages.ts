@@ -3,7 +3,7 @@ import accepts from 'accepts';
 import { parse } from 'cookie';
 import { readEmail } from '../../contract/emails.ts';
 import { type LanguageCode, languageCodes, languageOf } from '../../contract/languages.ts';
-import type { SignInPage, SignInSteps } from '../../contract/pages.ts';
+import { SIGN_IN_PATHS, type SignInPage, type SignInSteps } from '../../contract/pages.ts';
 import { hintCookies, LANGUAGE_COOKIE, readRememberedAccounts } from '../../contract/remembered.ts';
 import type { Conditions, Destination, DestinationParameters } from '../../contract/signin.ts';
 import type { Sessions } from '../developers/sessions.ts';
@@ -17,11 +17,7 @@ import type { LinkPage, Opening } from './methods/link.ts';
 import type { QuickLogins } from './methods/quick-login.ts';
 import { refusalOf } from './request.ts';
 
-/** The path of the sign-in page of websites and of the portal, and of its forms. */
-const SIGN_IN = '/auth';
-
-const LINK = `${SIGN_IN}/link`;
-const CALLBACK = `${SIGN_IN}/callback`;
+const { signIn: SIGN_IN, link: LINK, callback: CALLBACK } = SIGN_IN_PATHS;
 const CALLBACKS = /^\/(?:auth\/callback|legacy-auth)\/?$/;
 const INTERACTION = /^\/oauth\/interaction\/([A-Za-z0-9_-]{21,64})\/?$/;
 const PAGES = /^\/(?:(?:domain-)?auth|auth\/link|auth\/callback|legacy-auth)\/?$/;
@@ -233,10 +229,10 @@ function emailIn(hint: string | string[] | undefined): string | undefined {
 }
 
 /** The sign-in pages, their forms, and everything below them. */
-const SIGN_IN_PATHS = /^\/(?:(?:domain-)?auth|legacy-auth)(?:\/|$)|^(\/oauth\/interaction\/[A-Za-z0-9_-]{21,64})(?:\/|$)/;
+const SIGN_IN_PAGES = /^\/(?:(?:domain-)?auth|legacy-auth)(?:\/|$)|^(\/oauth\/interaction\/[A-Za-z0-9_-]{21,64})(?:\/|$)/;
 
 /** Returns whether a path is one of the sign-in pages or below them. */
-export const isSignInPath = (path: string): boolean => SIGN_IN_PATHS.test(path);
+export const isSignInPath = (path: string): boolean => SIGN_IN_PAGES.test(path);
 
 /** Returns whether an error is shown as a page: to a browser, at a path of the sign-in pages. Any other client gets JSON. */
 export function wantsErrorPage(request: IncomingMessage): boolean {
@@ -256,9 +252,9 @@ export function errorPage(request: IncomingMessage, { fault, body }: DescribedEr
 
 /** Returns the page to which a form belongs, or where a sign-in begins. */
 function nextPage(path: string, query: URLSearchParams, isRead: boolean, language: LanguageCode): { path: string; search: string } {
-  const interaction = SIGN_IN_PATHS.exec(path)?.[1];
+  const interaction = SIGN_IN_PAGES.exec(path)?.[1];
   const names = isRead || interaction ? [] : query.has('t') ? ['t'] : query.has('code') ? ['code', 'state', 'iss'] : [];
-  const link = names[0] && (names[0] === 't' ? '/auth/link' : '/auth/callback');
+  const link = names[0] && (names[0] === 't' ? LINK : CALLBACK);
   const kept = link ? names : WEBSITE_PARAMETERS;
   const entries = kept.flatMap((name) =>
     query
@@ -266,7 +262,7 @@ function nextPage(path: string, query: URLSearchParams, isRead: boolean, languag
       .slice(0, 1)
       .map((value): [string, string] => [name, value]),
   );
-  return { path: interaction ?? link ?? '/auth', search: `?${new URLSearchParams([...entries, ['language', language]])}` };
+  return { path: interaction ?? link ?? SIGN_IN, search: `?${new URLSearchParams([...entries, ['language', language]])}` };
 }
 
 /** Returns the language of the page's URL, else the one that was chosen before, else the first known one of the browser. */

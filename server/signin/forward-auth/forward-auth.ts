@@ -1,6 +1,7 @@
 import { parse, serialize } from 'cookie';
 import { LRUCache } from 'lru-cache';
 import { normalEmail } from '../../../contract/emails.ts';
+import { SIGN_IN_PATHS } from '../../../contract/pages.ts';
 import { normalHost } from '../../../contract/urls.ts';
 import type { Database } from '../../platform/db/database.ts';
 import type { Log } from '../../platform/log.ts';
@@ -97,7 +98,11 @@ export class ForwardAuth {
     const { browser, header } = cookies.keepBrowser();
     const begun: State = { to: returnPath, begunBy: beginnerOf(browser, host) };
     const forwardUrl = `${origin}${CALLBACK_PATH}?state=${this.#signed.sign('state', JSON.stringify(begun), STATE_SECONDS)}`;
-    return { kind: 'sign_in', url: `${this.#parts.publicUrl}/auth?${new URLSearchParams({ forward_url: forwardUrl })}`, cookies: [header] };
+    return {
+      kind: 'sign_in',
+      url: `${this.#parts.publicUrl}${SIGN_IN_PATHS.signIn}?${new URLSearchParams({ forward_url: forwardUrl })}`,
+      cookies: [header],
+    };
   }
 
   /** Returns the path to which a sign-in returns, or null when it did not begin in this browser at this app: an attacker could have begun it. */

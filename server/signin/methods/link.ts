@@ -3,7 +3,7 @@ import { mailboxOf, maskEmail } from '../../../contract/emails.ts';
 import { Fault } from '../../../contract/errors.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../../contract/limits.ts';
-import type { SignInBoot } from '../../../contract/pages.ts';
+import { SIGN_IN_PATHS, type SignInBoot } from '../../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Destination } from '../../../contract/signin.ts';
 import { type EventRecorder, subjectOf } from '../../activity/recorder.ts';
@@ -154,7 +154,7 @@ from sign_in_attempts a where id = $1`;
 
 const PORTAL_HOME = '/developer';
 
-const INVALID: LinkPage = { language: 'en', link: { state: 'invalid', again: '/auth' }, target: { kind: 'portal' } };
+const INVALID: LinkPage = { language: 'en', link: { state: 'invalid', again: SIGN_IN_PATHS.signIn }, target: { kind: 'portal' } };
 
 type PageParts = {
   core: Database['core'];
@@ -282,5 +282,5 @@ async function describeApplicationLink({ applications }: PageParts, found: LinkS
 function describeInteractionLink(found: LinkState): LinkPage {
   const { redirectUri, destination, email } = found;
   const target = siteTarget(redirectHostOf(redirectUri ?? ''), null);
-  return pageOf(found, target, destination?.url ?? '/auth', { state: 'other_browser', maskedEmail: maskEmail(email) });
+  return pageOf(found, target, destination?.url ?? SIGN_IN_PATHS.signIn, { state: 'other_browser', maskedEmail: maskEmail(email) });
 }
