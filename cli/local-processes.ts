@@ -53,7 +53,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   let url = options.url ?? `http://localhost:${await preferredPort(file.SITE_URL, options.service)}`;
   for (let starts = 1; ; starts++) {
     const taken = await takenPorts();
-    const group = startGroup(withPort(options.command.run, url), { cwd: options.root, env: environmentOf(options, file, url) });
+    const group = await startGroup(withPort(options.command.run, url), { cwd: options.root, env: environmentOf(options, file, url) });
     try {
       const found = await findUrl(group, url, taken, options);
       if (found === url || options.url || starts === MAX_STARTS) return { url: found, output: group.output, stop: group.stop };
@@ -236,7 +236,7 @@ async function startService({ env, signal }: Context): Promise<LocalService> {
   // When run by root, the embedded PostgreSQL in it runs as another user.
   await chmod(directory, 0o711);
   const origin = `http://localhost:${await freePort()}`;
-  const group = startGroup([process.execPath, process.argv[1], 'start'], { env: serviceEnvironment(env, origin, directory) });
+  const group = await startGroup([process.execPath, process.argv[1], 'start'], { env: serviceEnvironment(env, origin, directory) });
   const close = async () => {
     await group.stop();
     await rm(directory, { recursive: true, force: true });

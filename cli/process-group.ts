@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 
@@ -9,13 +9,10 @@ export type ProcessGroup = {
   /** Whether it has ended by itself or by `stop`. */
   hasEnded(): boolean;
   /** Resolves once it has ended and all its output was read. */
-  ended: Promise<Exit>;
+  ended: Promise<{ hasFailed: boolean; isMissing: boolean }>;
   /** Ends the whole group: asks it to, and after a while kills it. */
   stop(): Promise<void>;
 };
-
-/** How a program ended. `code` is null when a signal ended it, or when it could not be started. */
-type Exit = { code: number | null; isMissing: boolean };
 
 type GroupOptions = {
   cwd?: string;
@@ -28,6 +25,8 @@ const MAX_OUTPUT = 64 * 1024;
 const GRACE_MS = 5_000;
 const POLL_MS = 50;
 const isWindows = process.platform === 'win32';
+/** Without `cleanup` and `buffer`, execa ends no program by itself: when this process exits, or when the output is long. */
+const OPTIONS = { extendEnv: false, stdin: 'ignore', detached: !isWindows, cleanup: false, buffer: false, reject: false } as const;
 
 const running = new Set<ChildProcess>();
 // The process may end without `stop`, by a second Ctrl-C for instance.
@@ -39,15 +38,14 @@ process.once('exit', () => {
  * Starts a program without stdin. Ctrl-C in the terminal does not reach it: its caller stops it.
  * @param command a program with its arguments, or a line for the shell
  */
-export function startGroup(command: readonly [string, ...string[]] | string, { cwd, env, onOutput }: GroupOptions): ProcessGroup {
-  const { program, args, shell } = toSpawn(command);
-  const child = spawn(program, args, {
-    cwd,
-    env: env as NodeJS.ProcessEnv,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: !isWindows,
-    shell,
-  });
+export async function startGroup(
+  command: readonly [string, ...string[]] | string,
+  { cwd, env, onOutput }: GroupOptions,
+): Promise<ProcessGroup> {
+  const { execa } = await import('execa');
+  const shell = typeof command === 'string';
+  const [program, ...args] = shell ? [command] : command;
+  const child = execa(program, args, { ...OPTIONS, cwd, env, shell });
   running.add(child);
   let output = '';
   let hasEnded = false;
@@ -55,19 +53,16 @@ export function startGroup(command: readonly [string, ...string[]] | string, { c
     output = (output + text).slice(-MAX_OUTPUT);
     onOutput?.(text);
   };
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', write);
-  child.on('exit', () => {
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', write);
+  child.once('exit', () => {
     hasEnded = true;
   });
-  const ended = new Promise<Exit>((resolve) => {
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      const isMissing = error.code === 'ENOENT';
-      write(isMissing ? `${program} is not installed.\n` : `${error.message}\n`);
-      hasEnded = true;
-      resolve({ code: null, isMissing });
-    });
+  const ended = child.then(({ failed, exitCode, code, originalMessage }) => {
+    hasEnded = true;
     // cmd.exe reports a missing program as 9009.
-    child.on('close', (code) => resolve({ code, isMissing: isWindows && code === 9009 }));
+    const isMissing = code === 'ENOENT' || (isWindows && exitCode === 9009);
+    if (code) write(isMissing ? `${program} is not installed.\n` : `${originalMessage}\n`);
+    return { hasFailed: failed, isMissing };
   });
   return {
     output: () => output,
@@ -78,26 +73,6 @@ export function startGroup(command: readonly [string, ...string[]] | string, { c
       running.delete(child);
     },
   };
-}
-
-/**
- * Returns what `spawn` takes to run a program with its arguments, or a line for the shell. On Windows npm and others are batch files, which only cmd.exe can
- * run; Node.js joins the words for it without quotes. Variables in %…% are replaced there even in quotes.
- */
-export function toSpawn(
-  command: readonly [string, ...string[]] | string,
-  platform: NodeJS.Platform = process.platform,
-): { program: string; args: string[]; shell: boolean } {
-  if (typeof command === 'string') return { program: command, args: [], shell: true };
-  const [program, ...args] = command;
-  if (platform !== 'win32' || /\.exe$/i.test(program)) return { program, args, shell: false };
-  return { program: quoteForCmd(program), args: args.map(quoteForCmd), shell: true };
-}
-
-/** Quotes a word for cmd.exe and for the program, which reads a backslash before a quote as an escape (CommandLineToArgvW). */
-function quoteForCmd(word: string): string {
-  if (/^[\w.:@/\\+-]+$/.test(word)) return word;
-  return `"${word.replace(/(?<!\\)\\+(?="|$)/g, (slashes) => slashes + slashes).replaceAll('"', '\\"')}"`;
 }
 
 async function stopGroup(child: ChildProcess): Promise<void> {
@@ -119,6 +94,7 @@ function isAlive(child: ChildProcess): boolean {
   }
 }
 
+/** Signals the whole group, by its negative id or with taskkill /T: execa ends only the program itself. */
 function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals): void {
   if (pid === undefined) return;
   if (isWindows) {
@@ -181,7 +157,7 @@ const SETTLED_POLLS = 4;
 /** Runs a program without stdin until it ends. Resolves after the program and what it has started have ended, also when it was stopped. */
 export async function runProgram(command: readonly [string, ...string[]], options: RunOptions): Promise<Ended> {
   const { cwd, env, signal, timeoutMs, onOutput, until } = options;
-  const group = startGroup(command, { cwd, env, onOutput });
+  const group = await startGroup(command, { cwd, env, onOutput });
   let stopped: 'ready' | 'late' | 'aborted' | undefined;
   const stop = (reason: NonNullable<typeof stopped>) => {
     stopped ??= reason;
@@ -194,12 +170,12 @@ export async function runProgram(command: readonly [string, ...string[]], option
   const poll = until && setInterval(() => until() && ++polls > SETTLED_POLLS && stop('ready'), UNTIL_POLL_MS);
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
-  const { code, isMissing } = await group.ended;
+  const { hasFailed, isMissing } = await group.ended;
   clearTimeout(timer);
   clearInterval(poll);
   signal.removeEventListener('abort', onAbort);
   // What it has left running would keep files open that are removed next.
   await group.stop();
-  const ok = stopped ? stopped === 'ready' : code === 0;
+  const ok = stopped ? stopped === 'ready' : !hasFailed;
   return { ok, output: group.output(), isMissing, timedOut: stopped === 'late' };
 }
