@@ -116,9 +116,12 @@ async function runNpm(directory: string, command: string[], { env, terminal, sig
     fetched += text.match(/^npm http (?:fetch|cache) .*\.tgz/gm)?.length ?? 0;
   };
   const timer = setInterval(show, PROGRESS_INTERVAL_MS);
-  const { ok, isMissing, output } = await runProgram(['npm', ...command, ...NPM_FLAGS], { cwd: directory, env, signal, onOutput });
-  clearInterval(timer);
-  terminal.progress('');
+  const endProgress = () => {
+    clearInterval(timer);
+    terminal.progress('');
+  };
+  const options = { cwd: directory, env, signal, onOutput };
+  const { ok, isMissing, output } = await runProgram(['npm', ...command, ...NPM_FLAGS], options).finally(endProgress);
   if (isMissing) throw failed('npm is not installed, which installs the service.', 'Install npm (it comes with Node.js), and try again.');
   if (!ok) throw npmFailed(output, command.at(-1));
 }

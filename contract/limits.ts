@@ -98,7 +98,7 @@ const WRONG_CODES = 'Too many wrong codes. Use the link in the email.';
  * the limit refuses. A service in local mode, where no email leaves the machine, allows a hundred times as many.
  */
 export const RATE_LIMITS = {
-  mails_to_address: {
+  mails_to_mailbox_from_network: {
     points: 3,
     duration: 900,
     description: 'emails to one mailbox from one network address',

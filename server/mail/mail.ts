@@ -15,6 +15,12 @@ export type MailKind =
   | 'domain_lost'
   | 'passkey_added';
 
+/**
+ * How long a process holds an email before others may take it over, unless it renews the lease. So far in the future is `due_at` when the row
+ * of an email is inserted.
+ */
+export const LEASE_SECONDS = 25;
+
 /** An email to send: one row of the table `outbox`. */
 export type Mail = {
   /** A UUID; for an email that signs in, the attempt's. The Message-ID derives from it, so that every retry sends the same email. */

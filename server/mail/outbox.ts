@@ -6,10 +6,7 @@ import type { Mail, MailSecrets, SendResult } from './mail.ts';
 import { requestedAtOf } from './mail.ts';
 import type { Mailer } from './mailer.ts';
 import { Breaker, type Failure } from './pool.ts';
-import { LEASE_SECONDS, type OutboxDepth, OutboxStore, type PendingEmail, POSTPONE_SECONDS } from './store.ts';
-
-/** How far in the future `due_at` is when the row of an email is inserted. */
-export const FIRST_LEASE_SECONDS = LEASE_SECONDS;
+import { type OutboxDepth, OutboxStore, type PendingEmail, POSTPONE_SECONDS } from './store.ts';
 
 /** How long an email waits in this process for a connection. */
 const WAIT_MS = 10_000;
@@ -77,7 +74,7 @@ export class Outbox {
     this.#store = new OutboxStore(parts.core, parts.limitFactor);
   }
 
-  /** Begins to send an email whose row is in the table with a lease of FIRST_LEASE_SECONDS. Returns at once and never throws. */
+  /** Begins to send an email whose row is in the table with a lease of LEASE_SECONDS. Returns at once and never throws. */
   handOver(mail: Mail): void {
     if (!this.#stopping && this.#breaker.admits()) this.#deliver(mail, performance.now() + WAIT_MS);
     else this.#track(this.#postpone(mail.id));

@@ -3,15 +3,13 @@ import { mailboxOf } from '../../contract/emails.ts';
 import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { addActivity, addSteps } from '../platform/db/activity-rows.ts';
 import { batched } from '../platform/db/batch.ts';
-import { addHits, windowOf } from '../platform/db/rate-limits.ts';
-import type { Mail, MailKind } from './mail.ts';
+import { addHits, counters, windowOf } from '../platform/db/rate-limits.ts';
+import { LEASE_SECONDS, type Mail, type MailKind } from './mail.ts';
 
 const { mails_to_mailbox: MAILBOX } = RATE_LIMITS;
 
 /** When an email that got a temporary failure is tried again, in seconds after it was requested. */
 const RETRY_SECONDS = [5, 15, 30, 60, 120, 240, 310, 330, 420, 540];
-/** How long a process holds an email before others may take it over, unless it renews the lease. */
-export const LEASE_SECONDS = 25;
 /** For an email that could not be tried: by then the server may be back, or a connection free. */
 export const POSTPONE_SECONDS = 5;
 
@@ -54,13 +52,13 @@ const COUNTED_AT_REQUEST: readonly MailKind[] = [
   'invited_member',
 ];
 
-// The key is that of the request statement (signin/request-store.ts), and the reserve is left to sign-ins. The mark in `data` keeps
-// a retry from being counted again. $1 id, $2 key, $3 limit.
+// The counter is that of sign-in emails, whose reserve is left to them. The mark in `data` keeps a retry from being counted again.
+// $1 id, $2 mailbox, $3 limit.
 const ADMIT = `
 with mail as (
   select id from outbox where id = $1 and not data ? 'counted' for update
 ),
-hit as (${addHits({ key: '$2', windowEnd: windowOf(MAILBOX), from: 'from mail' })})
+hit as (${addHits({ key: counters.mailbox('$2::text'), windowEnd: windowOf(MAILBOX), from: 'from mail' })})
 update outbox o set
   data = o.data || case when admitted then '{"counted": "yes"}'::jsonb else '{"postponed": "yes"}' end,
   due_at = case when admitted then o.due_at else resets_at end
@@ -156,7 +154,7 @@ export class OutboxStore {
    */
   async admit({ id, kind, recipient }: Pick<Mail, 'id' | 'kind' | 'recipient'>): Promise<boolean> {
     if (COUNTED_AT_REQUEST.includes(kind)) return true;
-    const values = [id, `mailbox ${mailboxOf(recipient)}`, this.#noticeLimit];
+    const values = [id, mailboxOf(recipient), this.#noticeLimit];
     const { rows } = await this.#core.query<{ admitted: boolean }>({ name: 'outbox-admit', text: ADMIT, values });
     return rows[0]?.admitted ?? true;
   }

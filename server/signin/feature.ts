@@ -5,7 +5,7 @@ import type { EventRecorder } from '../activity/recorder.ts';
 import type { Applications } from '../developers/applications.ts';
 import type { ApiKeyBearers } from '../developers/bearers.ts';
 import type { Sessions } from '../developers/sessions.ts';
-import { FIRST_LEASE_SECONDS, type Outbox, type OutboxEvents } from '../mail/outbox.ts';
+import type { Outbox, OutboxEvents } from '../mail/outbox.ts';
 import { type MakeCall, requestSourceOf } from '../platform/http/endpoint.ts';
 import { type DescribedError, errorHeaders } from '../platform/http/errors.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -48,7 +48,7 @@ export function createSignIn(platform: Platform, { developers, events, mail, int
   const { mailsPerNetwork } = config;
 
   const secrets = new AttemptSecrets(secretKeys);
-  const store = new RequestStore(core, { limitFactor, mailsPerNetwork, leaseSeconds: FIRST_LEASE_SECONDS });
+  const store = new RequestStore(core, { limitFactor, mailsPerNetwork });
   const destinations = new Destinations({ ...platform, events, interactions });
   const requests = new SignInRequests({ destinations, store, outbox, events });
   const ownAttempts = new OwnAttempts(core, destinations, limitFactor);

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { MAIL_BLOCK_FACTOR, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import type { Destination } from '../../contract/signin.ts';
+import { LEASE_SECONDS } from '../mail/mail.ts';
 import { batched } from '../platform/db/batch.ts';
 import type { Query } from '../platform/db/database.ts';
 import { LOCK_BY_NAME } from '../platform/db/locks.ts';
@@ -55,7 +56,7 @@ type Queryable = Pick<pg.ClientBase, 'query'>;
 /** How long a batch waits for more requests under load; not noticeable beside the delivery of an email. */
 const BATCH_DELAY_MS = 4;
 
-const { mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
+const { mails_to_mailbox_from_network: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
 
 /** How many of the reserved emails of a mailbox one network gets in an hour. */
 const RESERVED_MAILS_OF_NETWORK = 1;
@@ -73,23 +74,17 @@ export class RequestStore {
   readonly #core: pg.Pool;
   readonly #limitFactor: number;
   readonly #mailsPerNetwork: number;
-  readonly #leaseSeconds: number;
   readonly #onProbation = new Semaphore(MAX_ON_PROBATION);
   readonly #requestBatched: (attempt: NewAttempt) => Promise<RequestResult>;
 
   /**
    * @param options.limitFactor multiplies the rate limits
    * @param options.mailsPerNetwork how many emails one network address may request in an hour
-   * @param options.leaseSeconds how long this process has for sending the email, before others may take it over
    */
-  constructor(
-    core: pg.Pool,
-    { limitFactor, mailsPerNetwork, leaseSeconds }: { limitFactor: number; mailsPerNetwork: number; leaseSeconds: number },
-  ) {
+  constructor(core: pg.Pool, { limitFactor, mailsPerNetwork }: { limitFactor: number; mailsPerNetwork: number }) {
     this.#core = core;
     this.#limitFactor = limitFactor;
     this.#mailsPerNetwork = mailsPerNetwork;
-    this.#leaseSeconds = leaseSeconds;
     this.#requestBatched = batched('signin-request', (attempts) => this.#requestAll(core, attempts, false), { delayMs: BATCH_DELAY_MS });
   }
 
@@ -137,7 +132,7 @@ export class RequestStore {
       values: [
         JSON.stringify(attempts.map(toRow)),
         alone,
-        this.#leaseSeconds,
+        LEASE_SECONDS,
         limit(this.#mailsPerNetwork),
         limit(MAIL_BLOCK_FACTOR * this.#mailsPerNetwork),
         limit(PAIR.points),

@@ -162,7 +162,7 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
 
 const LIMITS = {
   network: RATE_LIMITS.mails_from_network,
-  pair: RATE_LIMITS.mails_to_address,
+  pair: RATE_LIMITS.mails_to_mailbox_from_network,
   mailbox: RATE_LIMITS.mails_to_mailbox,
 } as const satisfies Record<Limit, object>;
 

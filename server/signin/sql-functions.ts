@@ -1,11 +1,16 @@
 import { RATE_LIMITS } from '../../contract/limits.ts';
 import { addActivity, websiteOfClient } from '../platform/db/activity-rows.ts';
 import { type SqlFunction, sqlFunction } from '../platform/db/functions.ts';
-import { addHits, windowOf } from '../platform/db/rate-limits.ts';
+import { addHits, counters, windowOf } from '../platform/db/rate-limits.ts';
 import { lifeOf } from './attempt-conditions.ts';
 import { isGuessed } from './guesses.ts';
 
-const { mails_from_network: NETWORK, mails_from_block: BLOCK, mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
+const {
+  mails_from_network: NETWORK,
+  mails_from_block: BLOCK,
+  mails_to_mailbox_from_network: PAIR,
+  mails_to_mailbox: MAILBOX,
+} = RATE_LIMITS;
 
 /** Different mailboxes that a website may send to in a day before its owner has signed in once. */
 const PROBATION_RECIPIENTS = 20;
@@ -81,7 +86,7 @@ begin
   ) r;
 
   for i in ${inOrderOf('networks')} loop
-    ${count("'address ' || networks[i]", windowOf(NETWORK))}
+    ${count(counters.network('networks[i]'), windowOf(NETWORK))}
     first_of_network[i] := hits = 1;
     if hits > per_network then
       statuses[i] := 'network';
@@ -91,11 +96,11 @@ begin
 
   for i in ${inOrderOf('blocks')} loop
     continue when known[i];
-    ${count("'block ' || blocks[i]", windowOf(BLOCK))}
+    ${count(counters.block('blocks[i]'), windowOf(BLOCK))}
     continue when hits <= per_block;
     ends := window_end;
     if first_of_network[i] then
-      ${count("'spare ' || blocks[i]", 'ends')}
+      ${count(counters.blockReserve('blocks[i]'), 'ends')}
       continue when hits <= per_block;
     end if;
     statuses[i] := 'network';
@@ -119,7 +124,7 @@ begin
 
   -- In the order of their networks too, because the keys of the counters begin with them.
   for i in select n from generate_subscripts(statuses, 1) n where statuses[n] is null order by networks[n], mailboxes[n], n loop
-    ${count("'pair ' || networks[i] || ' ' || mailboxes[i]", windowOf(PAIR))}
+    ${count(counters.pair('networks[i]', 'mailboxes[i]'), windowOf(PAIR))}
     if hits > per_pair then
       statuses[i] := 'pair';
       window_ends[i] := window_end;
@@ -128,16 +133,16 @@ begin
 
   for i in select n from generate_subscripts(statuses, 1) n where statuses[n] is null order by mailboxes[n], case when known[n] then networks[n] else '' end, n loop
     if known[i] then
-      ${count("'mailbox ' || networks[i] || ' ' || mailboxes[i]", windowOf(MAILBOX))}
+      ${count(counters.mailboxOfDevice('networks[i]', 'mailboxes[i]'), windowOf(MAILBOX))}
       continue when hits <= per_mailbox;
       ends := window_end;
     else
-      ${count("'mailbox ' || mailboxes[i]", windowOf(MAILBOX))}
+      ${count(counters.mailbox('mailboxes[i]'), windowOf(MAILBOX))}
       continue when hits <= per_mailbox - reserved;
       ends := window_end;
-      ${count("'share ' || sharers[i] || ' ' || mailboxes[i]", windowOf(MAILBOX))}
+      ${count(counters.share('sharers[i]', 'mailboxes[i]'), windowOf(MAILBOX))}
       if hits <= per_share then
-        ${count("'reserve ' || mailboxes[i]", 'ends')}
+        ${count(counters.reserve('mailboxes[i]'), 'ends')}
         continue when hits <= reserved;
       end if;
     end if;

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
+import type { Outbox } from '../mail/outbox.ts';
 import { type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import type { Config } from '../platform/config.ts';
 import { type Database, queryOf } from '../platform/db/database.ts';
@@ -68,7 +68,7 @@ export class Claims {
       const challenge = await this.#challengeOf(email, domain);
       const kind = await findProof(domain, challenge, needsDns ? ['dns'] : ['dns', 'file'], { dnsServers: config.dnsServers });
       if (!kind) throw notProven(needsDns);
-      const claim = { id: uuid(), domain, email, challenge, kind, leaseSeconds: FIRST_LEASE_SECONDS, by: account, source };
+      const claim = { id: uuid(), domain, email, challenge, kind, by: account, source };
       const result = await grantDomain(database.core, claim, uuid);
       if (result.status !== 'granted') throw notProven(result.status === 'dns_needed');
       for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_UNPROVEN_WEBSITES } from '../../contract/limits.ts';
-import type { MailKind } from '../mail/mail.ts';
+import { LEASE_SECONDS, type MailKind } from '../mail/mail.ts';
 import { beginChange, type ProofSource, requireProof } from '../permissions/proofs.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
@@ -77,8 +77,6 @@ type Claim = {
   email: string;
   challenge: string;
   kind: ProofKind;
-  /** For how long only this instance sends the emails. */
-  leaseSeconds: number;
   /** The account that made the service search the proof, and the proof of its address. */
   by: Parameters<typeof beginChange>[1];
   source: ProofSource | null;
@@ -164,7 +162,7 @@ export async function grantDomain(core: pg.Pool, claim: Claim, newMailId: () => 
 
 /** @returns null when a registration came first, whose website the next attempt replaces */
 function grantOnce(core: pg.Pool, claim: Claim, newMailId: () => string): Promise<ClaimResult | null> {
-  const { id, domain, email, challenge, kind, leaseSeconds, by, source } = claim;
+  const { id, domain, email, challenge, kind, by, source } = claim;
   return inTransaction(core, async (query, plain) => {
     await beginChange(plain, by);
     // One claimant at a time. Registrations do not take this lock, so one may still come between the next statement and the insert.
@@ -188,7 +186,7 @@ function grantOnce(core: pg.Pool, claim: Claim, newMailId: () => string): Promis
       : await query<WebsiteRecord>('claims-add', ADD, [id, domain, email]);
     // A registration was committed after the holder was read, so there was no holder, and nothing of it was deleted.
     if (!website) return null;
-    for (const mail of mails) await query('claims-mail', ADD_MAIL, [mail.id, mail.kind, mail.recipient, domain, leaseSeconds]);
+    for (const mail of mails) await query('claims-mail', ADD_MAIL, [mail.id, mail.kind, mail.recipient, domain, LEASE_SECONDS]);
     return { status: 'granted', website, mails };
   });
 }

@@ -56,7 +56,7 @@ test('a network that has requested an email in its hour gets none of the reserve
   expect(await statusOf(address)).toBe(200);
   await stage.query("update rate_limits set hits = $1 where key = 'block ' || $2", [PER_BLOCK, `${block}.0/24`]);
   expect(await statusOf(address)).toBe(429);
-  await stage.query("update rate_limits set resets_at = now() where key = 'address ' || $1", [address]);
+  await stage.query("update rate_limits set resets_at = now() where key = 'network ' || $1", [address]);
   expect(await statusOf(address)).toBe(200);
 });
 

@@ -189,7 +189,7 @@ describe('an invitation', () => {
   test('is not in the list when its email is not sent', async () => {
     const { owner, site } = await openStrictSite();
     const guest = freshAddress('guest');
-    await stage.query("update rate_limits set hits = 1000 where key = 'address ' || $1", [owner.client.networkAddress]);
+    await stage.query("update rate_limits set hits = 1000 where key = 'network ' || $1", [owner.client.networkAddress]);
     expect(codeOf(await invite({ owner, site }, guest))).toEqual([429, 'rate_limited']);
     expect((await owner.client.get(teamOf(site))).json).toHaveLength(1);
   });

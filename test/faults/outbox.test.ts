@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { describe, expect, inject, type TestContext, test } from 'vitest';
-import type { Mail } from '../../server/mail/mail.ts';
+import { LEASE_SECONDS, type Mail } from '../../server/mail/mail.ts';
 import { Mailer } from '../../server/mail/mailer.ts';
-import { FIRST_LEASE_SECONDS, Outbox } from '../../server/mail/outbox.ts';
+import { Outbox } from '../../server/mail/outbox.ts';
 import { type Database, openDatabase } from '../../server/platform/db/database.ts';
 import { migrate } from '../../server/platform/db/migrate.ts';
 import { sqlFunctions } from '../../server/signin/sql-functions.ts';
@@ -55,7 +55,7 @@ type EmailOptions = { lease?: number; life?: number; kind?: Mail['kind']; websit
 
 /** Adds emails to the outbox as the statement of the sign-in core does. */
 async function addEmails(database: Database, recipients: string[], options: EmailOptions = {}): Promise<Mail[]> {
-  const { lease = FIRST_LEASE_SECONDS, life = 600, kind = 'sign_in', website } = options;
+  const { lease = LEASE_SECONDS, life = 600, kind = 'sign_in', website } = options;
   const mails = recipients.map((recipient): Mail => {
     return { id: crypto.randomUUID(), kind, recipient, language: 'lt', data: { host: 'shop.example', ...(website && { website }) } };
   });
@@ -189,7 +189,7 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
     // By then both processes have had the time to send them again: the first lease is over.
     await waitUntil('all leases were renewed', 90_000, async () => {
       const sql = "select from outbox where created_at < now() - make_interval(secs => $1) and due_at > now() and data ? 'held'";
-      const { rowCount } = await database.core.query(sql, [FIRST_LEASE_SECONDS + 5]);
+      const { rowCount } = await database.core.query(sql, [LEASE_SECONDS + 5]);
       return rowCount === 100 || `${rowCount} were`;
     });
     mailbox.behave({ kind: 'accept' });

@@ -15,7 +15,7 @@ async function claimOf(domain: string) {
   await insert(database, 'remembered_keys', key);
   await insert(database, 'domain_claims', { domain, email, challenge: 'x' });
   const by = { id, email, name: null };
-  return { id: uuid(), domain, email, challenge: 'x', leaseSeconds: 60, by, source: { session, device: null } };
+  return { id: uuid(), domain, email, challenge: 'x', by, source: { session, device: null } };
 }
 
 test.each<['proven' | 'registered', 'dns' | 'file', string]>([

@@ -16,7 +16,7 @@ const request = (email: string, clientAddress: string) => {
 };
 
 /** A store as each of several instances has it. */
-const store = () => new RequestStore(core, { limitFactor: 1, mailsPerNetwork: 30, leaseSeconds: 60 });
+const store = () => new RequestStore(core, { limitFactor: 1, mailsPerNetwork: 30 });
 
 const attemptsOf = async (email: string) => (await core.query('select from sign_in_attempts where email = $1', [email])).rowCount;
 

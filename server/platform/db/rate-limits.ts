@@ -1,3 +1,26 @@
+/**
+ * The counters of the limits of emails and codes, as SQL; that of any other limit is its name with what it counts for (platform/http/limits.ts).
+ * The text of each ends in a space and what it counts for, by which the erasure of an address finds it. All parameters are SQL.
+ */
+export const counters = {
+  /** Emails from a network address, or from a known device. */
+  network: (network: string) => `'network ' || ${network}`,
+  /** Emails from a block of network addresses, and those of its reserve. */
+  block: (block: string) => `'block ' || ${block}`,
+  blockReserve: (block: string) => `'spare ' || ${block}`,
+  /** Emails to a mailbox from a network address. */
+  pair: (network: string, mailbox: string) => `'pair ' || ${network} || ' ' || ${mailbox}`,
+  /** Emails to a mailbox, from a known device, those of its reserve, and those of the reserve from one network. */
+  mailbox: (mailbox: string) => `'mailbox ' || ${mailbox}`,
+  mailboxOfDevice: (device: string, mailbox: string) => `'mailbox ' || ${device} || ' ' || ${mailbox}`,
+  reserve: (mailbox: string) => `'reserve ' || ${mailbox}`,
+  share: (network: string, mailbox: string) => `'share ' || ${network} || ' ' || ${mailbox}`,
+  /** Wrong codes from a network or a known device, in total, and for a mailbox. */
+  wrongCodes: (network: string) => `'wrong codes ' || ${network}`,
+  wrongCodesInTotal: "'wrong codes'",
+  guesses: (mailbox: string) => `'guesses ' || ${mailbox}`,
+} as const;
+
 type Hits = {
   /** The counter, as SQL. */
   key: string;

@@ -1,9 +1,9 @@
 import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../../contract/limits.ts';
 import type { Database } from '../../platform/db/database.ts';
-import { addHits, windowOf } from '../../platform/db/rate-limits.ts';
+import { addHits, counters, windowOf } from '../../platform/db/rate-limits.ts';
 import { clientActive, hasIdOf, isKnown } from '../attempt-conditions.ts';
 import type { AttemptKind } from '../attempts.ts';
-import { GUESSES, guessesKey, isGuessed } from '../guesses.ts';
+import { GUESSES, isGuessed } from '../guesses.ts';
 
 /**
  * An open attempt with tries left, or one that was opened a moment ago (`opened`): a double click sends a code twice. `known`: the device
@@ -39,7 +39,8 @@ type Try = {
 type Judged = { tried: string[]; retryAfter: number | null; triesLeft: number; total: number | null };
 
 const { wrong_codes: OF_NETWORK, wrong_codes_total: IN_TOTAL } = RATE_LIMITS;
-const TOTAL_KEY = 'wrong codes';
+const OF_NETWORK_COUNTER = counters.wrongCodes('$5::text');
+const TOTAL_COUNTER = counters.wrongCodesInTotal;
 
 /** $1 browser or id, $2 address, $3 state, $4 device. */
 const candidates = (column: 'browser' | 'id') => `
@@ -59,7 +60,7 @@ where ${column} = $1 and email = $2
  * attempts by id, then network, mailbox and total. A right code only reads the total.
  *
  * $1 ids of the candidates, $2 the least and $3 the greatest, so that only their partitions are searched; $4 the id of the attempt whose
- * code it is, $5 key of the network, $6 its limit, $7 mailbox, $8 its limit, $9 whether the browser is known, $10 the total limit,
+ * code it is, $5 the network or the known device, $6 its limit, $7 mailbox, $8 its limit, $9 whether the browser is known, $10 the total limit,
  * $11 the spare one.
  */
 const JUDGE = `
@@ -72,9 +73,9 @@ with open as materialized (
 guess as materialized (
   select count(*)::integer as guesses, case when $4::uuid is null then count(*) else 0 end::integer as wrong from open having count(*) > 0
 ),
-network as (${addHits({ key: '$5', hits: 'wrong', windowEnd: windowOf(OF_NETWORK), from: 'from guess where wrong > 0' })}),
+network as (${addHits({ key: OF_NETWORK_COUNTER, hits: 'wrong', windowEnd: windowOf(OF_NETWORK), from: 'from guess where wrong > 0' })}),
 network_before as materialized (
-  select hits, resets_at from rate_limits where key = $5 and resets_at > now() and exists (select from guess where wrong = 0) for share
+  select hits, resets_at from rate_limits where key = ${OF_NETWORK_COUNTER} and resets_at > now() and exists (select from guess where wrong = 0) for share
 ),
 of_network as materialized (
   select g.*, coalesce(n.hits - wrong, b.hits, 0) as before, $6::integer - coalesce(n.hits - wrong, b.hits, 0) as room,
@@ -82,14 +83,14 @@ of_network as materialized (
   from guess g left join network n on true left join network_before b on true
 ),
 mailbox_after as (${addHits({
-  key: guessesKey('$7'),
+  key: counters.guesses('$7'),
   hits: 'wrong',
   windowEnd: windowOf(GUESSES),
   from: 'from of_network where room > 0 and wrong > 0 and not $9',
 })}),
 mailbox_before as materialized (
   select hits from rate_limits
-  where key = ${guessesKey('$7')} and resets_at > now() and exists (select from of_network where room > 0 and wrong = 0 and not $9)
+  where key = ${counters.guesses('$7')} and resets_at > now() and exists (select from of_network where room > 0 and wrong = 0 and not $9)
   for share
 ),
 mailbox as materialized (select hits from mailbox_after union all select hits from mailbox_before),
@@ -100,7 +101,7 @@ accepted as materialized (
   where newest <= room and (m.hits is null or code_tries = 0 or newest <= $8::integer - (m.hits - wrong))
 ),
 total as (${addHits({
-  key: `'${TOTAL_KEY}'`,
+  key: TOTAL_COUNTER,
   hits: 'count(*)',
   windowEnd: windowOf(IN_TOTAL),
   from: 'from accepted where $4 is null and not $9 having count(*) > 0',
@@ -108,9 +109,9 @@ total as (${addHits({
     'l.hits + excluded.hits <= $10::integer + case when exists (select from accepted where before = 0) then $11::integer else 0 end',
 })}),
 over_total as materialized (
-  select coalesce((select resets_at from rate_limits where key = '${TOTAL_KEY}'), ${windowOf(IN_TOTAL)}) as resets_at
+  select coalesce((select resets_at from rate_limits where key = ${TOTAL_COUNTER}), ${windowOf(IN_TOTAL)}) as resets_at
   where not $9 and case when $4 is null then exists (select from accepted) and not exists (select from total)
-    else exists (select from rate_limits t where t.key = '${TOTAL_KEY}' and t.resets_at > now()
+    else exists (select from rate_limits t where t.key = ${TOTAL_COUNTER} and t.resets_at > now()
       and t.hits + (select count(*) from accepted) > $10 + case when exists (select from accepted where before = 0) then $11 else 0 end) end
 ),
 permitted as materialized (select id from accepted where not exists (select from over_total)),
@@ -161,11 +162,23 @@ export class CodeTries {
     const ids = candidates.map(({ id }) => id).sort();
     const [{ known }] = candidates;
     const limits = this.#limits;
-    const key = `${TOTAL_KEY} ${known ? `device ${device.toString('hex')}` : network}`;
+    const counted = known ? `device ${device.toString('hex')}` : network;
     const { rows } = await this.#core.query<Judged>({
       name: 'signin-code-judge',
       text: JUDGE,
-      values: [ids, ids[0], ids[ids.length - 1], match, key, limits.network, mailbox, limits.mailbox, known, limits.total, limits.spare],
+      values: [
+        ids,
+        ids[0],
+        ids[ids.length - 1],
+        match,
+        counted,
+        limits.network,
+        mailbox,
+        limits.mailbox,
+        known,
+        limits.total,
+        limits.spare,
+      ],
     });
     const [judged] = rows;
     const { total, tried } = judged;

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { mailboxOf } from '../../../contract/emails.ts';
 import { MAX_PASSKEYS, PROOF_SECONDS } from '../../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../../contract/pkce.ts';
+import { LEASE_SECONDS } from '../../mail/mail.ts';
 import { generationOf, isOfGeneration } from '../../permissions/generations.ts';
 import { isRememberedKeyAlive, provenAtOf } from '../../permissions/remembered-keys.ts';
 import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
@@ -56,7 +57,7 @@ export type NewPasskey = {
   transports: string[];
   aaguid: string;
   name: string;
-  mail: { id: string; language: string; data: Record<string, string>; leaseSeconds: number };
+  mail: { id: string; language: string; data: Record<string, string> };
   /** The token with which the visitor continues; null: no one is signed in. */
   signIn: ({ tokenHash: Buffer; browser: Buffer; hardware: boolean } & TokenColumns) | null;
 };
@@ -239,7 +240,7 @@ export class PasskeyStore {
       backedUp,
       transports,
     ];
-    values.push(aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds);
+    values.push(aaguid, name, mail.id, mail.language, mail.data, LEASE_SECONDS);
     const { tokenHash = null, domain = null, audience = null, browser = null, clientId = null, interaction = null } = signIn ?? {};
     values.push(tokenHash, domain, audience, browser, clientId, generation, interaction, signIn?.hardware ?? false);
     return inTransaction(this.#core, async (query) => {

@@ -6,7 +6,7 @@ import { Fault } from '../../../contract/errors.ts';
 import { PASSKEY_CHALLENGE_SECONDS } from '../../../contract/limits.ts';
 import type { PasskeyCreationOptions, RequiredPasskey, SignInBoot } from '../../../contract/pages.ts';
 import { type Browser, deviceNamesOf, PageValues, passkeysIn, rememberPasskey } from '../../developers/browser.ts';
-import { FIRST_LEASE_SECONDS, type Outbox } from '../../mail/outbox.ts';
+import type { Outbox } from '../../mail/outbox.ts';
 import type { Cookies } from '../../platform/http/cookies.ts';
 import type { Limits } from '../../platform/http/limits.ts';
 import type { Log } from '../../platform/log.ts';
@@ -249,7 +249,7 @@ export class Passkeys {
       transports: credential.response.transports,
       aaguid,
       name,
-      mail: { id: mailId, language, data, leaseSeconds: FIRST_LEASE_SECONDS },
+      mail: { id: mailId, language, data },
       signIn: destination && {
         ...columnsOf(destination),
         hardware: isHardware(credentialDeviceType),
