@@ -16,7 +16,7 @@ type RunCommand = (command: CommandSpec, args: (string | undefined)[], flags: Gl
  * Creates commander's program from the list of commands. `--version` prints `version` as it is. It writes help and the version to stdout, and nothing to stderr:
  * parsing throws a CommandError for a usage error, and a CommanderError with exit code 0 after help and version.
  */
-function createProgram(version: string, { stdout, env }: Pick<Invocation, 'stdout' | 'env'>, run: RunCommand): Command {
+function createProgram(version: string, { stdout, env }: Invocation, run: RunCommand): Command {
   const program = new Command('emailauth').version(version).configureOutput({
     writeOut: (text) => void stdout.write(text),
     writeErr: () => {},

@@ -96,19 +96,23 @@ export type CommandSpec = {
 export const GROUPS = ['Sign-in', 'Websites', 'Account', 'Integration', 'This program', 'The service'] as const;
 
 /** Splits a usage: `sites add <domain>` has the name `sites add` and takes `<domain>`. */
-export function partsOf({ usage }: Pick<CommandSpec, 'usage'>): { name: string; args: string[] } {
+export function partsOf({ usage }: CommandSpec): { name: string; args: string[] } {
   const words = usage.split(' ');
   return { name: words.filter((word) => /^\w/.test(word)).join(' '), args: words.filter((word) => !/^\w/.test(word)) };
 }
 
-/** Everything that a command works with: no command reads argv, the environment or the process directly. */
-export type Context = {
+/** Where the program runs. */
+type Surroundings = {
   env: Record<string, string | undefined>;
   cwd: string;
-  terminal: Terminal;
-  settings: Settings;
   /** Aborts on Ctrl-C, SIGTERM and SIGHUP. */
   signal: AbortSignal;
+};
+
+/** Everything that a command works with: no command reads argv, the environment or the process directly. */
+export type Context = Surroundings & {
+  terminal: Terminal;
+  settings: Settings;
   credentials(): Promise<Credentials>;
   /** Returns the origin of the service in use. */
   host(): Promise<string>;
@@ -119,7 +123,7 @@ export type Context = {
 };
 
 /** What a run of the program gets from its process, or from a test. */
-export type Invocation = Pick<Context, 'env' | 'cwd' | 'signal'> & Streams;
+export type Invocation = Surroundings & Streams;
 
 export type GlobalFlags = TerminalFlags & { host?: string; profile?: string };
 

@@ -13,7 +13,7 @@ const MARK = 'created-here';
  * @param options.create whether it is created when it is missing
  * @throws CommandError foreign_data
  */
-export function requireOwnDataDir({ env, cwd }: Pick<Context, 'env' | 'cwd'>, { create }: { create: boolean }): void {
+export function requireOwnDataDir({ env, cwd }: Context, { create }: { create: boolean }): void {
   if (env.DATA_DIR) return;
   const path = join(cwd, 'data');
   const problem = (() => {

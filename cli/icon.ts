@@ -18,7 +18,7 @@ const HINT = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
  * Reads an icon and checks its content, before anything is sent.
  * @throws CommandError usage for a file that is not a JPG or PNG of at most 5 MB
  */
-export async function openIcon(context: Pick<Context, 'cwd' | 'env' | 'terminal' | 'signal'>, file: string) {
+export async function openIcon(context: Context, file: string) {
   const bytes = await read(resolve(context.cwd, file), file);
   const { formatOf } = await import('../server/websites/icon.ts');
   const format = formatOf(bytes);

@@ -10,7 +10,7 @@ import type { Terminal } from './terminal.ts';
 export type Site = Output<'listWebsites'>[number];
 
 /** Returns the domain for people, and in parentheses its A-label where the two differ (RFC 5890). */
-export const displayName = ({ domain, displayDomain }: Pick<Site, 'domain' | 'displayDomain'>) =>
+export const displayName = ({ domain, displayDomain }: { domain: string; displayDomain: string }) =>
   displayDomain === domain ? domain : `${displayDomain} (${domain})`;
 
 /** Returns the day of an ISO 8601 time. */
@@ -30,7 +30,7 @@ export async function requireSite(client: Client, text: string): Promise<Site> {
 }
 
 /** Returns the website with a domain, or undefined. */
-export function findSite<Found extends Pick<Site, 'domain'>>(sites: readonly Found[], text: string): Found | undefined {
+export function findSite<Found extends { domain: string }>(sites: readonly Found[], text: string): Found | undefined {
   const host = normalDomain(text);
   return sites.find(({ domain }) => domain === host);
 }
@@ -80,7 +80,7 @@ export function throwTaken(error: unknown, domain: string, proof: string): never
 export const siteData = (site: Site, host: string): Site => ({ ...site, iconUrl: site.iconUrl && `${host}${site.iconUrl}` });
 
 /** Returns a website as lines of text. */
-export function formatSite({ terminal }: Pick<Context, 'terminal'>, site: Site, host: string): string {
+export function formatSite({ terminal }: Context, site: Site, host: string): string {
   const rows: [string, string][] = [
     ['verified', site.verified ? 'yes' : `no; prove it with \`emailauth sites verify ${site.domain}\``],
     ['icon', siteData(site, host).iconUrl ?? 'none'],

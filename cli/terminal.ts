@@ -190,7 +190,7 @@ export function printableJson(value: unknown, indent = 2): string {
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'underline';
 
 /** What text for people depends on: the width of the terminal, and how it styles text. */
-type Appearance = { readonly columns: number; style(format: Style, text: string): string };
+export type Appearance = { readonly columns: number; style(format: Style, text: string): string };
 
 /** Width of output for people, in columns, where the text is not a table. */
 export const TEXT_WIDTH = 80;
@@ -245,7 +245,7 @@ function wrapLine(line: string, columns: number): string[] {
   return wrap(rest, columns - indent.length).map((each, i) => (i === 0 ? start : indent) + each);
 }
 
-type ParagraphStyle = Pick<Appearance, 'style'> & Partial<Appearance>;
+type ParagraphStyle = { style: Appearance['style']; columns?: number };
 
 /** Returns the lines of a text that is wrapped between words, but not within what matches `whole`. */
 export function wrapAround(text: string, whole: RegExp, width: number): string[] {

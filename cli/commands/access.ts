@@ -208,10 +208,7 @@ const devicesRevoke: CommandSpec = {
 };
 
 /** Signs out on every device, and ends API keys and passkeys as the flags say. */
-async function signOutEverywhere(
-  context: Context,
-  { keepKeys, endPasskeys = [] }: Pick<Flags, 'keepKeys' | 'endPasskeys'>,
-): Promise<number> {
+async function signOutEverywhere(context: Context, { keepKeys, endPasskeys = [] }: Flags): Promise<number> {
   const { terminal } = context;
   const { client } = await context.signedIn();
   const [devices, allKeys, { passkeys }] = await Promise.all([client.listDevices({}), client.listApiKeys({}), client.listPasskeys({})]);

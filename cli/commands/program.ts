@@ -29,7 +29,7 @@ const open: CommandSpec = {
  * Opens an address in the person's browser.
  * @returns false where there is no browser to open: in scripts, CI, over SSH, and on a system without a desktop
  */
-export async function openBrowser({ terminal, env }: Pick<Context, 'terminal' | 'env'>, url: string): Promise<boolean> {
+export async function openBrowser({ terminal, env }: Context, url: string): Promise<boolean> {
   const isRemote = Boolean(env.SSH_CONNECTION || env.SSH_TTY);
   const hasDesktop = process.platform !== 'linux' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY || env.WSL_DISTRO_NAME);
   if (!terminal.interactive || isRemote || !hasDesktop) return false;

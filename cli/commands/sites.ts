@@ -5,7 +5,7 @@ import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
-import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, type Site, siteData, throwTaken } from '../sites.ts';
+import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, siteData, throwTaken } from '../sites.ts';
 import { records, type Terminal, table } from '../terminal.ts';
 
 const sitesList: CommandSpec = {
@@ -207,7 +207,7 @@ const sitesVerify: CommandSpec = {
   run: (context, [domain = '']) => verifyDomain(context, domain),
 };
 
-type Claim = Pick<Site, 'domain' | 'proof'>;
+type Claim = Output<'claimWebsite'>;
 
 /** Shows how to prove a domain, the caller's or one to take over, and has the service check it until it is found or put off. */
 async function verifyDomain({ terminal, signedIn }: Context, text: string): Promise<number> {

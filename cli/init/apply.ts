@@ -6,7 +6,7 @@ import type { Framework } from '../../templates/framework.ts';
 import type { Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import type { Environment } from '../installation.ts';
-import { type Ended, lastLines, type RunOptions, runProgram } from '../process-group.ts';
+import { type Ended, lastLines, runProgram } from '../process-group.ts';
 import { shellLine } from '../terminal.ts';
 import { type Change, writeAll } from './files.ts';
 import { type CommandLine, findPython, type PackageManager } from './package-manager.ts';
@@ -74,7 +74,7 @@ async function installPackages(context: Context, root: string, install: CommandL
 }
 
 /** Runs the checks. @throws CommandError build_failed */
-async function verify(context: Context, { root, loadEnv, checks }: Job): Promise<Pick<Outcome, 'verified' | 'remarks'>> {
+async function verify(context: Context, { root, loadEnv, checks }: Job): Promise<Omit<Outcome, 'changed'>> {
   const passed: string[] = [];
   const remarks: string[] = [];
   for (const check of checks) {
@@ -209,7 +209,7 @@ net.Server.prototype.listen = function (...args) {
  */
 async function runCheck(
   { command, untilItListens, env: added }: Check,
-  { root, loadEnv, env, ...options }: Pick<RunOptions, 'env' | 'signal' | 'onOutput'> & { root: string; loadEnv: boolean },
+  { root, loadEnv, env, ...options }: ReturnType<typeof runOptions> & { root: string; loadEnv: boolean },
 ): Promise<Ended> {
   const own = loadEnv ? parseEnv(readText(root, '.env')?.replace(/^\uFEFF/, '') ?? '') : {};
   const base = { ...env, ...own, ...added };

@@ -91,8 +91,8 @@ test.each<[string, () => void]>([
   expect(tree()).toEqual(['a.js']);
 });
 
-const plain = { style: (_: string, text: string) => text };
-const marked = { style: (format: string, text: string) => `<${format}>${text}` };
+const plain = (_: string, text: string) => text;
+const marked = (format: string, text: string) => `<${format}>${text}`;
 const bytes = (text: string) => Buffer.from(text);
 
 test('shows a new file in full', () => {

@@ -154,7 +154,7 @@ export function writeAll(root: string, changes: readonly Change[]): void {
 }
 
 /** Returns a unified diff, in color where colors are wanted. */
-export function patchOf({ path, before, after, addition, replaced = [] }: ShownChange, { style }: Pick<Terminal, 'style'>): string {
+export function patchOf({ path, before, after, addition, replaced = [] }: ShownChange, style: Terminal['style']): string {
   const lines =
     before && addition !== undefined
       ? [...replaced.flatMap((line) => replacedLine(before, line)), ...appendedLines(before, addition)]

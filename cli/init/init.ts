@@ -10,7 +10,7 @@ import { type Integration, render, renderWiring, type TemplateValues } from '../
 import type { Context, Flags } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
-import { foreign, paragraph, shellLine, type Terminal, textWidth } from '../terminal.ts';
+import { type Appearance, foreign, paragraph, shellLine, type Terminal, textWidth } from '../terminal.ts';
 import { applyJob, type Check, checksFor, type Outcome } from './apply.ts';
 import { valueIn } from './env-file.ts';
 import { patchOf, requireWritable } from './files.ts';
@@ -68,7 +68,7 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
     if (registration) terminal.note(paragraph(registration, terminal));
     return EXIT.ok;
   }
-  const patch = changed.map(({ shown }) => patchOf(shown, terminal)).join('\n\n');
+  const patch = changed.map(({ shown }) => patchOf(shown, terminal.style)).join('\n\n');
   const planned = [...installs, ...(checks.length > 0 && packages.prepare ? [packages.prepare] : [])].map(shellLine);
   const announced = [...planned, ...checks.map(({ label }) => label)].map((command) => `Then run: ${command}`).join('\n');
   if (flags.dryRun) {
@@ -223,7 +223,7 @@ function unheldError(paths: readonly string[]): CommandError {
 }
 
 function conflictError(conflicts: readonly Step[], terminal: Terminal): CommandError {
-  for (const { shown } of conflicts) terminal.note(`${patchOf(shown, terminal)}\n`);
+  for (const { shown } of conflicts) terminal.note(`${patchOf(shown, terminal.style)}\n`);
   const paths = conflicts.map(({ change }) => foreign(change.path));
   const message = `These files exist with other contents: ${paths.join(', ')}. Nothing was written.`;
   return new CommandError(EXIT.conflict, 'conflict', message, 'Move them away, or overwrite them with --force.');
@@ -261,10 +261,7 @@ type Report = {
 };
 
 /** Returns what was done and what is left to do, as text of at most 80 columns, unless code is longer. */
-function formatReport(
-  { title, steps, verified, commands, next, undo }: Report,
-  { style, columns }: Pick<Terminal, 'style' | 'columns'>,
-): string {
+function formatReport({ title, steps, verified, commands, next, undo }: Report, { style, columns }: Appearance): string {
   const lines = [title, ''];
   for (const { change, action } of steps)
     lines.push(`  ${style(action === 'unchanged' ? 'dim' : 'green', action.padEnd(11))}  ${foreign(change.path)}`);

@@ -20,10 +20,13 @@ export type Step = {
   shown: ShownChange;
 };
 
-export type Plan = {
+type Changes = {
   steps: Step[];
   /** Notes for the person, as sentences. */
   remarks: string[];
+};
+
+export type Plan = Changes & {
   /** Origin of the website, from its `.env`. */
   siteUrl: string;
 };
@@ -54,7 +57,7 @@ const MASK = '•'.repeat(16);
  * Returns what an integration changes in a project, without writing anything.
  * @throws CommandError conflict for a path that cannot be a file, and for a SESSION_SECRET that is too short
  */
-export function planFor(target: Target, { files, env, site }: Pick<Integration, 'files' | 'env' | 'site'>): Plan {
+export function planFor(target: Target, { files, env, site }: Integration): Plan {
   const account = ownAccountPage(target, files);
   const remarks: string[] = [];
   const steps = files.map(({ path, contents, example }) => {
@@ -110,7 +113,7 @@ const textIn = (files: Integration['files'], wanted: string) => files.find(({ pa
 const isSameText = (bytes: Buffer, text: string | undefined) => bytes.toString().replaceAll('\r\n', '\n') === text;
 
 /** Connects the files with the app; what cannot be changed is a remark. */
-function connectFiles({ root, entries, wiring }: Target): Pick<Plan, 'steps' | 'remarks'> {
+function connectFiles({ root, entries, wiring }: Target): Changes {
   const remarks: string[] = [];
   // Several insertions may change the same file.
   const texts = new Map<string, string>();
@@ -173,7 +176,7 @@ const bytesAfter = (before: Buffer | null, text: string, { text: after, addition
   before && replaced.length === 0 && text !== after ? Buffer.concat([before, Buffer.from(addition)]) : Buffer.from(after);
 
 /** Keeps the secret out of the repository. */
-function planGitignore({ root, environment }: Pick<Target, 'root' | 'environment'>): Pick<Plan, 'steps' | 'remarks'> {
+function planGitignore({ root, environment }: Target): Changes {
   const status = gitStatusOf(root, ENV, environment);
   if (status === 'tracked') {
     const remark = `git tracks \`${ENV}\`, and the secret in it: remove it with \`git rm --cached ${ENV}\`, and add it to \`.gitignore\`.`;

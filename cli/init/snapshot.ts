@@ -49,19 +49,19 @@ export function takeSnapshot(root: string, paths: readonly string[], packageDire
 }
 
 /** Puts the files back as they were, and removes the directories that were created for them if they are empty. */
-export function restoreFiles({ files, missing, outputs }: Snapshot): void {
-  for (const { path, before, mode } of files) restoreFile(path, before, mode);
-  removeOutputs({ outputs });
-  removeEmpty(missing);
+export function restoreFiles(snapshot: Snapshot): void {
+  for (const { path, before, mode } of snapshot.files) restoreFile(path, before, mode);
+  removeOutputs(snapshot);
+  removeEmpty(snapshot.missing);
 }
 
 /** Removes what the build created. */
-export function removeOutputs({ outputs }: Pick<Snapshot, 'outputs'>): void {
+export function removeOutputs({ outputs }: Snapshot): void {
   for (const path of outputs) rmSync(path, { recursive: true, force: true });
 }
 
 /** Removes the directories of packages that did not exist. */
-export function removePackages({ packageDirectories }: Pick<Snapshot, 'packageDirectories'>): void {
+export function removePackages({ packageDirectories }: Snapshot): void {
   for (const path of packageDirectories) rmSync(path, { recursive: true, force: true });
 }
 
@@ -91,7 +91,7 @@ function restoreFile(path: string, contents: Buffer | null, mode: number | null)
 }
 
 /** Returns the files that are different from a snapshot, as absolute paths. */
-export const changedSince = ({ files }: Pick<Snapshot, 'files'>): string[] =>
+export const changedSince = ({ files }: Snapshot): string[] =>
   files.filter(({ path, before }) => !isSame(before, stateOf(path).before)).map(({ path }) => path);
 
 const isSame = (one: Buffer | null, other: Buffer | null) => (one === null || other === null ? one === other : one.equals(other));
