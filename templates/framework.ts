@@ -60,10 +60,8 @@ export type Variant = Partial<
   fits: Partial<ProjectKind>;
 };
 
-/** An insertion into an existing file, such as the entry file of an app. */
-export type Wiring = {
-  /** The candidates; the first that exists and matches `after` is changed. `$ENTRY` stands for the entry files that the manifest names. */
-  files: readonly string[];
+/** Lines for an existing file. */
+export type Insertion = {
   /** The line after which `insert` is placed. Its group `app`, if any, is the name that replaces `$APP` in `insert`. */
   after: RegExp;
   /** Whether `insert` replaces the text that `after` matches. */
@@ -72,10 +70,16 @@ export type Wiring = {
   insert: string;
   /** The line to add below the last import of the file, or at its start. */
   import?: string;
+};
+
+/** An insertion into an existing file, such as the entry file of an app. */
+export type Wiring = Insertion & {
+  /** The candidates; the first that exists and matches `after` is changed. `$ENTRY` stands for the entry files that the manifest names. */
+  files: readonly string[];
   /** The file is connected already when it contains this text. */
   unless: string;
   /** Used in the first candidate that matches its `after`, when none matches the one above. */
-  otherwise?: Pick<Wiring, 'after' | 'insert' | 'import'>;
+  otherwise?: Insertion;
   /** The step for people when no candidate can be changed, as a sentence with code in backticks. */
   instead: string;
 };

@@ -2,7 +2,7 @@ import { type LanguageCode, languages } from '../contract/languages.ts';
 import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { normalHost } from '../contract/urls.ts';
 import { environment } from './catalog.ts';
-import type { EnvironmentVariable, Framework, Layout, Wiring } from './framework.ts';
+import type { EnvironmentVariable, Framework, Insertion, Layout, Wiring } from './framework.ts';
 
 /** The values for the placeholders of an integration. */
 export type TemplateValues = {
@@ -69,7 +69,7 @@ export function render(framework: Framework, sources: Sources, values: TemplateV
 /** Returns the wiring of a framework with the placeholders in its texts filled in. @throws RangeError as `render` does */
 export function renderWiring(framework: Framework, values: TemplateValues): Wiring[] {
   const fill = filler(placeholdersOf(framework, values));
-  const fillInsertion = <Insertion extends Pick<Wiring, 'insert' | 'import'>>(insertion: Insertion): Insertion => ({
+  const fillInsertion = <Given extends Insertion>(insertion: Given): Given => ({
     ...insertion,
     insert: fill(insertion.insert),
     import: insertion.import && fill(insertion.import),

@@ -1,4 +1,4 @@
-import type { Wiring } from '../../templates/framework.ts';
+import type { Insertion, Wiring } from '../../templates/framework.ts';
 import { pathsOf } from './project.ts';
 
 /** The result of connecting an integration with one file. */
@@ -39,11 +39,7 @@ export function connect(
  * the anchor is missing.
  * @param path of the file, whose extension determines the language
  */
-export function insertInto(
-  original: string,
-  { after, replaces, insert, import: imported }: Pick<Wiring, 'after' | 'replaces' | 'insert' | 'import'>,
-  path: string,
-): string | null {
+export function insertInto(original: string, { after, replaces, insert, import: imported }: Insertion, path: string): string | null {
   const isWindows = original.includes('\r\n');
   const text = original.replaceAll('\r\n', '\n');
   const match = after.exec(text);
