@@ -77,7 +77,7 @@ async function checkAddress({ config, dns, options }: Parts): Promise<CheckResul
   const callback = new URL(publicUrl);
   return Promise.all([
     runCheck({ id: 'dns', name: 'Address', signal }, () => checkPublicName(publicUrl, dns)),
-    checkTls({ callback, isLocal: isThisMachine(callback.hostname) }, options),
+    checkTls({ domain: callback.hostname, callback, isLocal: isThisMachine(callback.hostname) }, options),
     runCheck({ id: 'proxy', name: 'Proxy', signal }, (signal) => checkProxy({ publicUrl, trustProxy }, signal)),
   ]);
 }

@@ -21,7 +21,8 @@ const response = (status: number, more: Partial<PageResponse> = {}): PageRespons
   body: '',
   ...more,
 });
-const targetOf = (domain: string, url?: string): Target => parseTarget(domain, url, { remedies, refuse: (message) => new Error(message) });
+const targetOf = (domain: string, url?: string): Target =>
+  parseTarget(domain, url, { urlOption: '--url', refuse: (message) => new Error(message) });
 const evaluate = (response: PageResponse, { callback, isLocal }: Target = targetOf('shop.example')) =>
   evaluateCallback(response, { callback: callback as URL, isLocal, service: 'https://auth.example', remedies });
 

@@ -1,9 +1,5 @@
-/** The result of one check. `ok` is null when the check could not decide or does not apply; `detail` then gives the reason. */
-export type CheckResult = {
-  /** Stable, in snake case. */
-  id: string;
-  /** For people. */
-  name: string;
+/** What a check found. `ok` is null when the check could not decide or does not apply; `detail` then gives the reason. */
+export type Finding = {
   ok: boolean | null;
   /** What was found, as a sentence. */
   detail: string;
@@ -11,7 +7,13 @@ export type CheckResult = {
   fix: string;
 };
 
-export type Finding = Pick<CheckResult, 'ok' | 'detail' | 'fix'>;
+/** The result of one check. */
+export type CheckResult = Finding & {
+  /** Stable, in snake case. */
+  id: string;
+  /** For people. */
+  name: string;
+};
 
 export const pass = (detail: string, fix = ''): Finding => ({ ok: true, detail, fix });
 export const fail = (detail: string, fix: string): Finding => ({ ok: false, detail, fix });

@@ -9,6 +9,7 @@ import {
   evaluateProxy,
   evaluateReplication,
 } from './deployment.ts';
+import { openDns } from './dns.ts';
 
 const facts: Extract<DatabaseFacts, { problem: null }> = {
   place: 'db.example/emailauth',
@@ -85,7 +86,7 @@ test('a proxy for TLS has to send the address, and two proxies need TRUST_PROXY=
 });
 
 test('PUBLIC_URL needs an address in the DNS', async () => {
-  const dns = (addresses: string[]) => ({ addresses: async () => addresses });
+  const dns = (addresses: string[]) => ({ ...openDns({ servers: null, isAllowedAddress: null }), addresses: async () => addresses });
   expect((await checkPublicName('https://auth.example.com', dns(['203.0.114.5']))).ok).toBe(true);
   expect(await checkPublicName('https://auth.example.com', dns([]))).toMatchObject({
     ok: false,

@@ -12,7 +12,7 @@ const MIN_FREE_BYTES = 1e9;
 const GIGABYTE = 1e9;
 
 /** Returns whether the host of PUBLIC_URL has an address. */
-export async function checkPublicName(publicUrl: string, dns: Pick<Dns, 'addresses'>): Promise<Finding> {
+export async function checkPublicName(publicUrl: string, dns: Dns): Promise<Finding> {
   const { hostname } = new URL(publicUrl);
   if (isThisMachine(hostname)) return skip(`PUBLIC_URL is ${publicUrl}, on this machine.`, 'Set PUBLIC_URL to the address for visitors.');
   if (isIP(hostname)) return pass(`PUBLIC_URL is the address ${hostname}.`);
@@ -122,8 +122,6 @@ export type DatabaseFacts =
 /** A standby as pg_stat_replication reports it; fields are null where the role may not see them. */
 export type Standby = { name: string | null; state: string | null; isSynchronous: boolean; lagSeconds: number | null };
 
-type Settings = { directFacts: DatabaseFacts | null; preparedStatements: boolean; minVersion: number; workers: number };
-
 const CONNECTIONS_OF_A_PROCESS = 19;
 const MAX_CLOCK_DIFFERENCE_SECONDS = 60;
 const MAX_LAG_SECONDS = 60;
@@ -134,7 +132,7 @@ const READ_ONLY = {
 } as const;
 
 /** Returns whether the service can use the database: reachable, new enough, writable, with enough connections. */
-export function evaluateDatabase(facts: DatabaseFacts, { minVersion, workers }: Pick<Settings, 'minVersion' | 'workers'>): Finding {
+export function evaluateDatabase(facts: DatabaseFacts, { minVersion, workers }: { minVersion: number; workers: number }): Finding {
   const { place, problem } = facts;
   if (problem !== null) return fail(`${place} cannot be used: ${problem}`, 'Check DATABASE_URL, and whether PostgreSQL runs.');
   const { version, readOnly, connections } = facts;
@@ -153,7 +151,7 @@ export function evaluateDatabase(facts: DatabaseFacts, { minVersion, workers }: 
 /** Returns whether DATABASE_URL and DATABASE_DIRECT_URL lead to the same database in modes that the service supports. */
 export function evaluatePooler(
   facts: DatabaseFacts,
-  { directFacts, preparedStatements }: Pick<Settings, 'directFacts' | 'preparedStatements'>,
+  { directFacts, preparedStatements }: { directFacts: DatabaseFacts | null; preparedStatements: boolean },
 ): Finding {
   if (facts.problem !== null) return skip('DATABASE_URL does not answer.');
   if (directFacts) {

@@ -1,8 +1,8 @@
 import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { isThisMachine } from '../contract/urls.ts';
 import { type Finding, fail, oneLine, pass, skip } from './check.ts';
-import { type PageRequest, type PageResponse, parseSetCookies, requestPage, type SetCookie } from './request.ts';
-import type { CheckOptions, Target } from './website.ts';
+import { type PageRequest, type PageResponse, parseSetCookies, type RequestOptions, requestPage, type SetCookie } from './request.ts';
+import type { CheckOptions, WebsitePaths } from './website.ts';
 
 /** A sign-in that a visitor has started at a website, up to the redirect to the service. */
 export type StartedSignIn = {
@@ -15,7 +15,7 @@ export type StartedSignIn = {
   forwardUrl: URL;
 };
 
-export type Website = Pick<Target, 'loginPath' | 'page'> & { callback: URL; service: string };
+export type Website = WebsitePaths & { callback: URL; service: string };
 
 const MAX_LINKS = 3;
 
@@ -116,8 +116,6 @@ export function stateOf({ forwardUrl }: StartedSignIn, other: StartedSignIn): st
 
 const MAX_REDIRECTS = 5;
 const MAX_PAGE = 256 * 1024;
-
-type RequestOptions = Pick<CheckOptions, 'dns' | 'userAgent' | 'signal'>;
 
 /** Where a visitor ended up: the last response, its URL, and the address on another website that it redirects to, if any. */
 export type Arrival = { response: PageResponse; url: URL; leavesTo: URL | null };

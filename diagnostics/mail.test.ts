@@ -1,5 +1,6 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { openDns } from './dns.ts';
 import { checkReverseName, dmarcRecordsIn, evaluateDkim, evaluateDmarc, findDmarc, parseDmarc, policyOf } from './mail.ts';
 
 const rsa = (modulusLength: number) =>
@@ -143,7 +144,7 @@ test('the public address of a mail server needs a name that leads back to it', a
   const check = (url: string | null, addresses: Record<string, string[]>, names: string[]) =>
     checkReverseName(
       url,
-      { addresses: async (name) => addresses[name] ?? [], names: async () => names },
+      { ...openDns({ servers: null, isAllowedAddress: null }), addresses: async (name) => addresses[name] ?? [], names: async () => names },
       (address) => !address.startsWith('10.'),
     );
   const server = { 'mx.example': ['203.0.114.5'] };

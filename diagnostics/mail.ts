@@ -7,13 +7,12 @@ import type { Dns } from './dns.ts';
 import { checkSpf } from './spf.ts';
 
 type About = Output<'about'>;
-type MailDns = Pick<Dns, 'texts' | 'mailServers' | 'addresses'>;
 
 /**
  * Checks whether receivers will accept the service's email: the sender's domain, SPF, DKIM and DMARC.
  * @param about null: the service did not report where its email comes from
  */
-export async function checkMail(about: About | null, dns: MailDns, signal: AbortSignal): Promise<CheckResult[]> {
+export async function checkMail(about: About | null, dns: Dns, signal: AbortSignal): Promise<CheckResult[]> {
   const checks = about?.mail.delivered && !isThisMachine(about.mail.domain) ? await checksFor(about.mail, dns) : null;
   const reason = reasonToSkip(about);
   const run = (id: keyof MailChecks, name: string) => runCheck({ id, name, signal }, async () => (checks ? checks[id]() : skip(reason)));
@@ -28,7 +27,7 @@ function reasonToSkip(about: About | null): string {
 
 type MailChecks = Record<'mail_domain' | 'spf' | 'dkim' | 'dmarc', () => Promise<Finding>>;
 
-async function checksFor({ domain, dkim }: About['mail'], dns: MailDns): Promise<MailChecks> {
+async function checksFor({ domain, dkim }: About['mail'], dns: Dns): Promise<MailChecks> {
   // The Public Suffix List is only loaded when it is needed.
   const { registrableDomain } = await import('./website.ts');
   // One query for both the policy and the alignment of DKIM.
@@ -52,7 +51,7 @@ async function checksFor({ domain, dkim }: About['mail'], dns: MailDns): Promise
 }
 
 /** Receivers refuse a sender's domain that has no address, or a null MX record: it then sends no email either. */
-async function checkSenderDomain(domain: string, dns: MailDns): Promise<Finding> {
+async function checkSenderDomain(domain: string, dns: Dns): Promise<Finding> {
   const servers = await dns.mailServers(domain);
   if (servers[0] === '.') {
     const detail = `The MX record of ${domain} says that it has no email (RFC 7505), so receivers may refuse it.`;
@@ -67,11 +66,7 @@ async function checkSenderDomain(domain: string, dns: MailDns): Promise<Finding>
 }
 
 /** Checks whether each public address of the mail server has a name that leads back to it, which receivers expect of a sender. */
-export async function checkReverseName(
-  smtpUrl: string | null,
-  dns: Pick<Dns, 'addresses' | 'names'>,
-  isPublic: (address: string) => boolean,
-): Promise<Finding> {
+export async function checkReverseName(smtpUrl: string | null, dns: Dns, isPublic: (address: string) => boolean): Promise<Finding> {
   if (!smtpUrl) return skip('Emails stay in the built-in inbox of the service.');
   const host = new URL(smtpUrl).hostname.replace(/^\[|\]$/g, '');
   const elsewhere = 'Check there that the public address from which it sends has a PTR record, whose name has that address.';

@@ -3,10 +3,18 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isThisMachine } from '../contract/urls.ts';
 import { oneLine } from './check.ts';
-import type { CheckOptions } from './website.ts';
+import type { Dns } from './dns.ts';
 
 /** The response of a website. Its headers and body are untrusted text. */
 export type PageResponse = { status: number; location: string | null; setCookies: string[]; body: string };
+
+/** How the requests of a check are sent, and what cancels them. */
+export type RequestOptions = {
+  dns: Dns;
+  /** Sent to the website, for its log. */
+  userAgent: string;
+  signal: AbortSignal;
+};
 
 /** What a request sends besides the headers that every one has. */
 export type PageRequest = {
@@ -24,7 +32,7 @@ export type PageRequest = {
  */
 export async function requestPage(
   url: URL,
-  { dns, userAgent, signal, maxBody = 0, headers, body }: Pick<CheckOptions, 'dns' | 'userAgent' | 'signal'> & PageRequest,
+  { dns, userAgent, signal, maxBody = 0, headers, body }: RequestOptions & PageRequest,
 ): Promise<PageResponse> {
   const send = url.protocol === 'http:' ? requestHttp : requestHttps;
   const request = send(url, {

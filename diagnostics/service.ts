@@ -128,7 +128,7 @@ const MAX_PROOF_FILE = 4_096;
 export async function checkRegistration(
   { domain, isLocal }: Target,
   clients: { anonymous: Client | null; account: Client | null },
-  options: Pick<CheckOptions, 'remedies' | 'signal' | 'deadline'>,
+  options: CheckOptions,
 ): Promise<{ result: CheckResult; website: RegisteredWebsite | null }> {
   const { anonymous, account } = clients;
   let website: RegisteredWebsite | null = null;

@@ -119,7 +119,7 @@ export function findLogoutForm(html: string, page: URL): Form | null {
   return null;
 }
 
-function encode(fields: [string, string][], type: string): Pick<Form, 'body' | 'contentType'> {
+function encode(fields: [string, string][], type: string): Omit<Form, 'action'> {
   if (type.toLowerCase() !== 'multipart/form-data') return { body: new URLSearchParams(fields).toString(), contentType: undefined };
   const boundary = `----emailauth${randomBytes(12).toString('hex')}`;
   const parts = fields.map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);

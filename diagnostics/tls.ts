@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';
-import { describeNetworkError, isLocalProblem, requestPage } from './request.ts';
+import { describeNetworkError, isLocalProblem, type RequestOptions, requestPage } from './request.ts';
 import { type CheckOptions, registrableDomain, type Target } from './website.ts';
 
 const MIN_DAYS_LEFT = 14;
@@ -13,7 +13,7 @@ const CHECK_REACHABLE = 'Check that the website is running and that its firewall
  * Checks whether the website's certificate is trusted, is for this host and does not expire soon. Node.js itself refuses anything
  * older than TLS 1.2.
  */
-export function checkTls({ isLocal, callback }: Pick<Target, 'isLocal' | 'callback'>, options: CheckOptions): Promise<CheckResult> {
+export function checkTls({ isLocal, callback }: Target, options: CheckOptions): Promise<CheckResult> {
   const timedOut = fail('The website did not respond in time.', CHECK_REACHABLE);
   return runCheck({ id: 'tls', name: 'Certificate', ...options, timedOut }, async (signal) => {
     if (!callback || isLocal) return skip('Not needed on this machine.');
@@ -41,7 +41,7 @@ async function inspectCertificate(host: string, port: number, dns: CheckOptions[
       const fix = problem.fix || 'Get a certificate from an authority that browsers trust.';
       return fail(`${problem.detail}${describeNames(certificate)}`, fix);
     }
-    return evaluateExpiry(host, certificate, `${socket.getProtocol()?.replace('v', ' ')}`, Date.now());
+    return evaluateExpiry(host, certificate.valid_to, `${socket.getProtocol()?.replace('v', ' ')}`, Date.now());
   } finally {
     signal.removeEventListener('abort', abort);
     socket.on('error', () => {});
@@ -55,9 +55,9 @@ function describeNames({ subjectaltname, valid_to }: PeerCertificate): string {
 }
 
 /** Returns the finding for a trusted certificate. @param now in milliseconds */
-export function evaluateExpiry(host: string, { valid_to }: Pick<PeerCertificate, 'valid_to'>, protocol: string, now: number): Finding {
-  const days = Math.floor((Date.parse(valid_to) - now) / DAY_MS);
-  const until = new Date(valid_to).toISOString().slice(0, 10);
+export function evaluateExpiry(host: string, validTo: string, protocol: string, now: number): Finding {
+  const days = Math.floor((Date.parse(validTo) - now) / DAY_MS);
+  const until = new Date(validTo).toISOString().slice(0, 10);
   if (days >= MIN_DAYS_LEFT) return pass(`${host} has a trusted certificate until ${until}, and uses ${protocol}.`);
   const left = days === 1 ? '1 day' : `${days} days`;
   return fail(
@@ -82,7 +82,7 @@ export function checkRedirect({ isLocal, callback }: Target, options: CheckOptio
 }
 
 /** Follows redirects within the registrable domain until one leads to https. */
-export async function followRedirects(from: URL, options: Pick<CheckOptions, 'dns' | 'userAgent' | 'signal'>): Promise<Finding> {
+export async function followRedirects(from: URL, options: RequestOptions): Promise<Finding> {
   const domain = registrableDomain(from.hostname);
   const fix = `Redirect every http address of ${from.hostname} to https (status 301 or 308).`;
   let url = from;

@@ -7,7 +7,7 @@ import type { CheckResult } from './check.ts';
 import { hasInbox, LocalInbox } from './inbox.ts';
 import { checkProof, checkRegistration } from './service.ts';
 import { checkRedirect, checkTls } from './tls.ts';
-import { type CheckOptions, parseTarget, type Remedies, type Target } from './website.ts';
+import { type CheckOptions, parseTarget, type Remedies, type Target, type WebsitePaths } from './website.ts';
 
 /** A check as the MCP tool check_integration reports it. */
 export type WebsiteCheck = { id: string; ok: boolean | null; detail: string; fix: string | null };
@@ -19,8 +19,7 @@ export type WebsiteCheck = { id: string; ok: boolean | null; detail: string; fix
  */
 export type CheckWebsite = (website: WebsiteToCheck, signal: AbortSignal) => Promise<WebsiteCheck[]>;
 
-/** `loginPath` and `page` as in Target. */
-type WebsiteToCheck = { domain: string; url?: string; loginPath?: string; page?: string };
+type WebsiteToCheck = WebsitePaths & { domain: string; url?: string };
 
 export type WebsiteChecksOptions = {
   /** The API as the account that asks. */
@@ -60,7 +59,7 @@ const remedies: Remedies = {
 /** Returns a function that checks, from outside, a website of the account or a subdomain of it. */
 export function createWebsiteChecks(options: WebsiteChecksOptions): CheckWebsite {
   return async ({ domain, url, loginPath, page }, signal) => {
-    const target = parseTarget(domain, url, { remedies, loginPath, page, refuse: badRequest });
+    const target = parseTarget(domain, url, { urlOption: remedies.urlOption, loginPath, page, refuse: badRequest });
     requireReachableAddress(target, options);
     if (!target.isLocal) await requireOwnWebsite(target, options, signal);
     await options.beforeRequests?.();

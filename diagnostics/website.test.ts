@@ -3,7 +3,7 @@ import { parseTarget } from './website.ts';
 
 class Refused extends Error {}
 const read = (domain: string, url?: string) =>
-  parseTarget(domain, url, { remedies: { urlOption: '--url' }, refuse: (message, hint) => Object.assign(new Refused(message), { hint }) });
+  parseTarget(domain, url, { urlOption: '--url', refuse: (message, hint) => Object.assign(new Refused(message), { hint }) });
 
 test.each<[string, string | undefined, string, string | undefined]>([
   ['shop.example', undefined, 'shop.example', 'https://shop.example/auth/callback'],

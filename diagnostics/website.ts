@@ -2,29 +2,28 @@ import { getDomain } from 'tldts';
 import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { isThisMachine, normalHost } from '../contract/urls.ts';
 import type { Cancellation } from './check.ts';
-import type { Dns } from './dns.ts';
+import type { RequestOptions } from './request.ts';
 
-/** The website to check. */
-export type Target = {
-  /** As A-label in lower case, or `localhost`. */
-  domain: string;
-  /** The website runs on this machine during development: http and any port are allowed. */
-  isLocal: boolean;
-  /** Where visitors come back to, without query; null: unknown. */
-  callback: URL | null;
+/** The paths of a website where they are not the usual ones. */
+export type WebsitePaths = {
   /** The path that starts a sign-in; unset: /login, or the link to it. */
   loginPath?: string;
   /** The path of a page for signed-in visitors; unset: /account. */
   page?: string;
 };
 
-/** What every check of a website needs. */
-export type CheckOptions = Cancellation & {
-  dns: Pick<Dns, 'texts' | 'lookup'>;
-  /** Sent to the website, for its log. */
-  userAgent: string;
-  remedies: Remedies;
+/** The website to check. */
+export type Target = WebsitePaths & {
+  /** As A-label in lower case, or `localhost`. */
+  domain: string;
+  /** The website runs on this machine during development: http and any port are allowed. */
+  isLocal: boolean;
+  /** Where visitors come back to, without query; null: unknown. */
+  callback: URL | null;
 };
+
+/** What every check of a website needs. */
+export type CheckOptions = Cancellation & RequestOptions & { remedies: Remedies };
 
 /** What to do next, in the terms of the program that runs the checks: commands, or tools of the MCP server. */
 export type Remedies = {
@@ -44,10 +43,9 @@ export type Remedies = {
   nameLogin: string;
 };
 
-type ParseOptions = {
-  remedies: Pick<Remedies, 'urlOption'>;
-  loginPath?: string;
-  page?: string;
+type ParseOptions = WebsitePaths & {
+  /** As in Remedies. */
+  urlOption: string;
   /** Creates the error for input that is not valid: what is wrong, and what to pass instead. */
   refuse(message: string, hint: string): Error;
 };
@@ -63,24 +61,24 @@ export function parseTarget(domain: string, url: string | undefined, options: Pa
   const isLocal = typed === 'localhost';
   const host = isLocal ? typed : normalHost(typed);
   if (!host) {
-    const hint = `Give only the domain, such as shop.example; pass an address with ${options.remedies.urlOption}.`;
+    const hint = `Give only the domain, such as shop.example; pass an address with ${options.urlOption}.`;
     throw options.refuse(`"${domain}" is not a domain.`, hint);
   }
-  const paths = { loginPath: parsePath(options.loginPath, 'login', options), page: parsePath(options.page, 'page', options) };
+  const paths = { loginPath: parsePath(options.loginPath, 'login', options.refuse), page: parsePath(options.page, 'page', options.refuse) };
   if (url !== undefined) return { domain: host, isLocal, callback: parseCallback(url, host, isLocal, options), ...paths };
   return { domain: host, isLocal, callback: isLocal ? null : new URL(`https://${host}${WEBSITE_PATHS.callback}`), ...paths };
 }
 
 /**
  * Returns the path of a page of a website, as it was typed.
- * @throws what `options.refuse` returns, for one that would lead to another website
+ * @throws what `refuse` returns, for one that would lead to another website
  */
-export function parsePath(text: string | undefined, what: 'login' | 'page', { refuse }: Pick<ParseOptions, 'refuse'>): string | undefined {
+export function parsePath(text: string | undefined, what: 'login' | 'page', refuse: ParseOptions['refuse']): string | undefined {
   if (text === undefined || /^\/(?![/\\])[^\s\\?#]*$/.test(text)) return text;
   throw refuse(`"${text}" is not a path.`, `Give the path alone, such as ${what === 'login' ? WEBSITE_PATHS.login : '/account'}.`);
 }
 
-function parseCallback(text: string, domain: string, isLocal: boolean, { remedies: { urlOption }, refuse }: ParseOptions): URL {
+function parseCallback(text: string, domain: string, isLocal: boolean, { urlOption, refuse }: ParseOptions): URL {
   const example = isLocal ? `http://localhost:5173${WEBSITE_PATHS.callback}` : `https://${domain}${WEBSITE_PATHS.callback}`;
   const hint = `Give the whole address, such as ${example}.`;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw refuse(`${urlOption} is not an address: ${text}`, hint);

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import type { CheckResult, Finding } from '../../diagnostics/check.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
-import type { CheckOptions, Remedies, Target } from '../../diagnostics/website.ts';
+import type { CheckOptions, Remedies, Target, WebsitePaths } from '../../diagnostics/website.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
 import type { Caller } from '../settings.ts';
-import { shellLine, type Terminal, textWidth, wrap } from '../terminal.ts';
+import { type Appearance, shellLine, textWidth, wrap } from '../terminal.ts';
 
 const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;
@@ -70,9 +70,9 @@ export const doctor: CommandSpec = {
   },
 };
 
-async function parseWebsite(domain: string, url: string | undefined, paths: Pick<Target, 'loginPath' | 'page'>): Promise<Target> {
+async function parseWebsite(domain: string, url: string | undefined, paths: WebsitePaths): Promise<Target> {
   const { parseTarget } = await import('../../diagnostics/website.ts');
-  return parseTarget(domain, url, { ...paths, remedies, refuse: usageError });
+  return parseTarget(domain, url, { ...paths, urlOption: remedies.urlOption, refuse: usageError });
 }
 
 /** @param variable DNS_SERVERS; unset: the system's resolver. @throws CommandError usage */
@@ -199,7 +199,7 @@ const STATUSES = { true: ['PASS', 'green'], false: ['FAIL', 'red'], null: ['SKIP
 const INDENT = ' '.repeat(6);
 
 /** Returns the results of checks as text: what was found, below it what to do, and at the end what failed and what was not checked. */
-export function formatReport(checks: readonly CheckResult[], { style, columns }: Pick<Terminal, 'style' | 'columns'>): string {
+export function formatReport(checks: readonly CheckResult[], { style, columns }: Appearance): string {
   const width = textWidth(columns);
   const lines = checks.flatMap(({ ok, name, detail, fix }) => {
     const [status, format] = STATUSES[`${ok}`];

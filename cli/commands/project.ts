@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { WEBSITE_PATHS } from '../../contract/pages.ts';
 import type { CheckResult } from '../../diagnostics/check.ts';
-import type { CheckOptions, Remedies } from '../../diagnostics/website.ts';
+import type { CheckOptions, Remedies, WebsitePaths } from '../../diagnostics/website.ts';
 import type { AppCommand } from '../app-sources.ts';
 import type { CommandSpec, Context, Flags } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
@@ -108,10 +108,9 @@ const tryCommand: CommandSpec = {
 };
 
 /** @throws CommandError usage */
-async function parsePaths({ loginPath, page }: Flags): Promise<Pick<Flags, 'loginPath' | 'page'>> {
+async function parsePaths({ loginPath, page }: Flags): Promise<WebsitePaths> {
   const { parsePath } = await import('../../diagnostics/website.ts');
-  const options = { refuse: usageError };
-  return { loginPath: parsePath(loginPath, 'login', options), page: parsePath(page, 'page', options) };
+  return { loginPath: parsePath(loginPath, 'login', usageError), page: parsePath(page, 'page', usageError) };
 }
 
 /** @throws CommandError usage for an address that is not on this machine */
@@ -149,7 +148,7 @@ async function start(
 const withoutPort = (run: readonly string[]) =>
   shellLine(run.map((word) => word.replaceAll('{port}', '__PORT__'))).replace(/(?: --)? ?-?-?p?(?:ort)?[= ]?__PORT__/, '');
 
-type Place = Pick<Flags, 'loginPath' | 'page'> & { root: string; origin: string; service: string };
+type Place = WebsitePaths & { root: string; origin: string; service: string };
 
 async function attack({ signal }: Context, { root, origin, service, loginPath, page }: Place): Promise<PlacedCheck[]> {
   const [{ attackWebsite }, { LocalInbox }, { startSignIn }, { openDns }, { placeOf, readSignInSources }] = await Promise.all([
