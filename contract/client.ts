@@ -55,11 +55,7 @@ export type Client = { [Name in CallName]: (input: Input<Name>, options?: CallOp
  */
 export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; headers?: Record<string, string> } = {}): Client {
   const send = options.fetch ?? fetch;
-  const call = async (
-    { method, path: template }: Pick<CallSpec, 'method' | 'path'>,
-    input: Record<string, unknown>,
-    { signal, page }: CallOptions = {},
-  ) => {
+  const call = async ({ method, path: template }: CallSpec, input: Record<string, unknown>, { signal, page }: CallOptions = {}) => {
     const { path, rest } = fillPath(template, input);
     const inQuery = method === 'GET' || method === 'DELETE';
     let response: Response;
@@ -96,7 +92,7 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
 }
 
 /** Returns the path and the query of a call by GET. */
-export function addressOf({ path: template }: Pick<CallSpec, 'path'>, input: Record<string, unknown>): string {
+export function addressOf({ path: template }: CallSpec, input: Record<string, unknown>): string {
   const { path, rest } = fillPath(template, input);
   return path + queryOf(rest);
 }

@@ -136,7 +136,7 @@ export type RequiredPasskey = {
 export type PasskeyCreationOptions = Record<string, unknown>;
 
 /** What a feature of the service decides about a sign-in page. The rest follows from the request and the language. */
-export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'accounts'> & Partial<Pick<SignInBoot, 'path' | 'search'>>;
+export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'accounts'> & { path?: string; search?: string };
 
 /** The calls of a sign-in page that have a next page. */
 export type PageCall =
