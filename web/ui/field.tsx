@@ -2,20 +2,22 @@ import { type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttr
 import { cx } from './cx.ts';
 import { DownIcon } from './icons.tsx';
 
-type FieldProps = InputHTMLAttributes<HTMLInputElement> & {
-  label: string;
+type Texts = {
   hint?: string;
   /** True: it is not valid, which another text explains. */
   error?: string | true | null;
-  mono?: boolean;
-  /** For several lines: how many are shown. */
-  rows?: number;
   /** What was done with the input, which screen readers announce. */
   note?: ReactNode;
-  ref?: Ref<HTMLInputElement>;
 };
 
-type Texts = Pick<FieldProps, 'error' | 'hint' | 'note'>;
+type FieldProps = InputHTMLAttributes<HTMLInputElement> &
+  Texts & {
+    label: string;
+    mono?: boolean;
+    /** For several lines: how many are shown. */
+    rows?: number;
+    ref?: Ref<HTMLInputElement>;
+  };
 
 /** The texts below a field. @param id of the field */
 export function Descriptions({ id, error, note, hint }: Texts & { id: string }) {

@@ -87,7 +87,7 @@ function isSupported(): boolean {
 const AUTOCOMPLETE = 'email-verification-token';
 
 /** The field into which the browser writes the token. A form without the nonce of a page has none. */
-export function VerificationField({ field }: Pick<Verification, 'field'>) {
+export function VerificationField({ field }: { field: Verification['field'] }) {
   const nonce = useBoot().verification?.nonce;
   if (!nonce) return null;
   return <input ref={field} type="hidden" name={VERIFICATION_FIELD} autoComplete={AUTOCOMPLETE} nonce={nonce} />;

@@ -265,7 +265,7 @@ function textOf({ measured, failed }: Day): string {
 const moment = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' });
 
 /** The incidents of the last 30 days, newest first. */
-function Incidents({ incidents }: Pick<History, 'incidents'>) {
+function Incidents({ incidents }: { incidents: History['incidents'] }) {
   if (incidents.length === 0) {
     return <p className="rounded-panel border border-dashed border-edge/60 px-5 py-8 text-center text-muted">No incidents reported</p>;
   }

@@ -148,7 +148,7 @@ const TYPES: readonly string[] = [...ICON_TYPES, 'image/jpg'];
 const failed = (text: string) => new UploadFailure('Upload failed', text);
 
 /** Returns why a file cannot be uploaded, or null. The service checks it again. */
-function faultOfFile({ type, size }: Pick<File, 'type' | 'size'>): UploadFailure | null {
+function faultOfFile({ type, size }: File): UploadFailure | null {
   if (!TYPES.includes(type)) return new UploadFailure('Invalid file type', `Please select a file of type: ${ICON_TYPES.join(', ')}`);
   if (size > MAX_ICON_BYTES) return new UploadFailure('File too large', `File size must be less than ${MAX_ICON_BYTES / 1024 / 1024}MB`);
   return null;
