@@ -5,12 +5,11 @@ import { deriveKey, type SecretKeys } from '../platform/secrets.ts';
 import type { OpenIdClients } from './clients.ts';
 import type { RecordColumns, RecordsStore, StoredRecord } from './store.ts';
 
-/** What the adapter needs besides the table. */
-export type AdapterParts = {
+type Parts = {
   store: RecordsStore;
-  clients: Pick<OpenIdClients, 'findClient' | 'addRegistered'>;
+  clients: OpenIdClients;
   secretKeys: SecretKeys;
-  errors: Pick<typeof errors, 'InvalidGrant' | 'InvalidRequest'>;
+  errors: typeof errors;
   /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
   currentRequest(): IncomingMessage | undefined;
   /** Returns since when the client of the request exists, in Unix seconds; undefined: it does not matter. */
@@ -38,7 +37,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Returns the adapter of oidc-provider: a factory of the storage of each of its models. */
-export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
+export function createAdapter(parts: Parts): (kind: string) => Adapter {
   return (kind) => (kind === 'Client' ? new ClientsAdapter(kind, parts) : new RecordsAdapter(kind, parts));
 }
 
@@ -47,9 +46,9 @@ type Payload = AdapterPayload & Record<string, unknown>;
 /** One model of oidc-provider in the table of records. */
 class RecordsAdapter implements Adapter {
   readonly kind: string;
-  readonly parts: AdapterParts;
+  readonly parts: Parts;
 
-  constructor(kind: string, parts: AdapterParts) {
+  constructor(kind: string, parts: Parts) {
     this.kind = kind;
     this.parts = parts;
   }

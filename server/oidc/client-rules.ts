@@ -62,7 +62,7 @@ type Metadata = Record<string, unknown>;
  * Returns the check of the metadata of clients that describe themselves, by a document or by registration: what is checked is the
  * configuration `extraClientMetadata` of oidc-provider, which calls it before its own checks and lets it change the metadata.
  */
-function createMetadataCheck({ InvalidClientMetadata }: Pick<typeof errors, 'InvalidClientMetadata'>) {
+function createMetadataCheck({ InvalidClientMetadata }: typeof errors) {
   return (_ctx: KoaContextWithOIDC | undefined, _key: string, _value: unknown, metadata: Metadata): void => {
     const kind = clientKindOf(String(metadata.client_id));
     if (kind !== 'registered' && kind !== 'metadata_document') return;

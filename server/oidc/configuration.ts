@@ -70,15 +70,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
   const cookie = { httpOnly: true, sameSite: 'lax', path: '/', signed: false, secure } as const;
   return {
     ...registration,
-    adapter: createAdapter({
-      store: parts.store,
-      secretKeys: parts.secretKeys,
-      clients: parts.clients,
-      errors: library.errors,
-      currentRequest: library.currentRequest,
-      clientSince: library.clientSince,
-      deviceOf: parts.deviceOf,
-    }),
+    adapter: createAdapter({ ...parts, ...library }),
     jwks,
     routes: PATHS,
     discovery: { prompt_values_supported: PROMPTS },

@@ -26,7 +26,7 @@ export type Interaction = InstanceType<Provider['Interaction']>;
 type Scopes = { openid: string | undefined; resources: Record<string, string> };
 
 /** A client as oidc-provider reads it, with what this service adds to its metadata. */
-type KnownClient = Pick<Client, 'clientId' | 'clientAuthMethod'> & OwnMetadata;
+type KnownClient = Client & OwnMetadata;
 
 /** What a person has allowed a client at one place: no token belongs to it, and nothing else of the client has a `host`. */
 type Consent = { host: string; openid?: { scope: string }; resources: Record<string, string>; registration: string | null };

@@ -14,7 +14,7 @@ import { methodOf } from '../platform/db/method-rows.ts';
 import type { Cookies } from '../platform/http/cookies.ts';
 import { queryOf } from '../platform/http/reading.ts';
 import { digest, isRandomSecret } from '../platform/secrets.ts';
-import { type PageRequest, type PageResponse, type Posted, queryOfPage, type StepsContent, type StepsPage } from '../signin/pages.ts';
+import { type PageRequest, type PageResponse, type Posted, queryOfPage, type StepsReader } from '../signin/pages.ts';
 import { interactionResults } from './adapter.ts';
 import { type Authentication, acrOf, amrOf, asksForPasskey, isPasskeyAcr } from './authentication.ts';
 import { clientKindOf } from './clients.ts';
@@ -24,7 +24,7 @@ import { grantConsent, type Interaction } from './grants.ts';
 import { applicationTarget, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './store.ts';
 
-export type InteractionsParts = {
+type Parts = {
   publicUrl: string;
   secure: boolean;
   core: Database['core'];
@@ -32,18 +32,17 @@ export type InteractionsParts = {
   provider(): Promise<Provider>;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   cookiesOf(request: IncomingMessage, response: ServerResponse): Cookies;
-  /** Returns which step of the sign-in the page of an authorization request shows. */
-  readSteps(cookies: Cookies, page: StepsPage): Promise<StepsContent>;
+  steps: StepsReader;
 };
 
 /** An authorization request that waits for its person. `session`: the one that a consent is about. */
-type Waiting = Pick<Interaction, 'uid' | 'params' | 'prompt'> & Partial<Pick<Interaction, 'session'>>;
+type Waiting = Pick<Interaction, 'uid' | 'params' | 'prompt'> & { session?: Interaction['session'] };
 
 /** The steps of an authorization request in which a person takes part: sign-in, choice of account and consent. */
 export class Interactions {
-  readonly #parts: InteractionsParts;
+  readonly #parts: Parts;
 
-  constructor(parts: InteractionsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
@@ -174,19 +173,20 @@ export class Interactions {
     return true;
   }
 
-  #destinationOf({ uid, params, prompt }: Pick<Interaction, 'uid' | 'params' | 'prompt'>): Extract<Destination, { to: 'application' }> {
+  #destinationOf(waiting: Waiting): Extract<Destination, { to: 'application' }> {
+    const { uid, params } = waiting;
     return {
       to: 'application',
       url: this.#parts.publicUrl + interactionPath(uid),
       interaction: uid,
       client: String(params.client_id),
       redirectUri: this.#redirectUriOf(params),
-      conditions: this.#conditionsOf({ params, prompt }),
+      conditions: this.#conditionsOf(waiting),
     };
   }
 
   /** Returns what an application asks of the authentication (OpenID Connect Core §3.1.2.1: prompt=login, max_age, acr_values). */
-  #conditionsOf({ params, prompt }: Pick<Interaction, 'params' | 'prompt'>): Conditions {
+  #conditionsOf({ params, prompt }: Waiting): Conditions {
     const passkey = asksForPasskey(params.acr_values, this.#parts.publicUrl);
     if (prompt.reasons.includes('login_prompt')) return { maxAge: 0, passkey };
     return { maxAge: params.max_age === undefined ? null : Number(params.max_age), passkey };
@@ -217,7 +217,7 @@ export class Interactions {
       chooseAccount: prompt.name === 'select_account',
     };
     const page = { destination: this.#destinationOf(interaction), query: queryOfPage(request), language, hint, posted };
-    return { language, target, authorization, ...(await this.#parts.readSteps(received, page)) };
+    return { language, target, authorization, ...(await this.#parts.steps.read(received, page)) };
   }
 }
 

@@ -13,6 +13,7 @@ import { clientAddressOf, isBodyEmpty, readText } from '../platform/http/reading
 import type { Log } from '../platform/log.ts';
 import type { Platform } from '../platform/platform.ts';
 import { digest, isRandomSecret } from '../platform/secrets.ts';
+import type { StepsReader } from '../signin/pages.ts';
 import { createGuardedFetch, isPublicAddress } from '../websites/guarded-fetch.ts';
 import { AccessTokens } from './access-tokens.ts';
 import { ClientRequestRecorder, limitRequests } from './client-requests.ts';
@@ -21,7 +22,7 @@ import { OpenIdClients } from './clients.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import { endpointAt, type OpenIdEndpoint } from './endpoints.ts';
 import { Connections, connectionEndpoints, keepLocale } from './grants.ts';
-import { Interactions, type InteractionsParts } from './interactions.ts';
+import { Interactions } from './interactions.ts';
 import { ProviderKeys } from './keys.ts';
 import { type Context, ProviderPages } from './pages.ts';
 import { applyParameterRules } from './parameters.ts';
@@ -31,7 +32,7 @@ type Needs = {
   events: EventRecorder;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Reads the steps of a sign-in's page. */
-  steps: { read: InteractionsParts['readSteps'] };
+  steps: StepsReader;
 };
 
 /** OpenID Connect: the provider, its clients and the steps of a person. Nothing is loaded or read before the first request. */
@@ -71,7 +72,7 @@ export function createOpenId(platform: Platform, { events, sendPage, steps }: Ne
     sendPage,
     provider: async () => (await provider.current()).provider,
     cookiesOf: (request, response) => cookiesOf(request, response, secure),
-    readSteps: (cookies, page) => steps.read(cookies, page),
+    steps,
   });
   const listener = createOpenIdListener({
     publicUrl,

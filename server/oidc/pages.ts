@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
-import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot, SignInPage } from '../../contract/pages.ts';
@@ -9,6 +9,7 @@ import { hasOwnScheme } from '../../contract/urls.ts';
 import { type DescribedError, type DescribeError, errorHeaders } from '../platform/http/errors.ts';
 import { requestIdOf } from '../platform/http/request-record.ts';
 import { redirectHostOf } from '../signin/destination.ts';
+import type { PageRequest } from '../signin/pages.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { clientNameOf } from './client-names.ts';
 import { clientKindOf } from './clients.ts';
@@ -143,7 +144,7 @@ export class ProviderPages {
  * Returns the language of a page: the one chosen on it or on an earlier one, else the first known one of `ui_locales` (OpenID
  * Connect Core §3.1.2.1).
  */
-export function pageLanguage(request: Pick<IncomingMessage, 'url' | 'headers'>, uiLocales: unknown): LanguageCode {
+export function pageLanguage(request: PageRequest, uiLocales: unknown): LanguageCode {
   // Of a request that is rejected, so that its query may be malformed.
   const chosen = new URLSearchParams(request.url?.split('?')[1]).get('language') ?? parse(request.headers.cookie ?? '')[LANGUAGE_COOKIE];
   if (chosen !== undefined) return languageOf(chosen);
@@ -157,7 +158,7 @@ export function pageLanguage(request: Pick<IncomingMessage, 'url' | 'headers'>, 
  * @param request.onDevice a device began it (RFC 8628), without a redirect URI
  */
 export function applicationTarget(
-  { clientId, clientName = clientId }: Pick<Client, 'clientId' | 'clientName'>,
+  { clientId, clientName = clientId }: { clientId: string; clientName?: string },
   redirectUri: unknown,
   { interaction, onDevice }: { interaction: string; onDevice: boolean },
 ): Extract<SignInBoot['target'], { kind: 'application' }> {

@@ -21,11 +21,7 @@ export const resourceHint = (publicUrl: string): string =>
  * Makes oidc-provider read the parameters of every request as `readParameters` does, before it checks them: those of a query, of a
  * form and of a stored request.
  */
-export function applyParameterRules(
-  { OIDCContext: { prototype } }: Provider,
-  publicUrl: string,
-  { InvalidTarget }: Pick<typeof errors, 'InvalidTarget'>,
-): void {
+export function applyParameterRules({ OIDCContext: { prototype } }: Provider, publicUrl: string, { InvalidTarget }: typeof errors): void {
   const known = new WeakMap<object, Parameters>();
   Object.defineProperty(prototype, 'params', {
     get(this: KoaContextWithOIDC['oidc']) {
