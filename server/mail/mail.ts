@@ -21,13 +21,9 @@ export type MailKind =
  */
 export const LEASE_SECONDS = 25;
 
-/** An email to send: one row of the table `outbox`. */
-export type Mail = {
-  /** A UUID; for an email that signs in, the attempt's. The Message-ID derives from it, so that every retry sends the same email. */
-  id: string;
+/** An email without its recipient. */
+export type MailDraft = {
   kind: MailKind;
-  /** In the normal form of contract/emails.ts. */
-  recipient: string;
   language: LanguageCode;
   /**
    * `host` for sign_in and app_sign_in, `domain` for registered, invited_* and domain_*: host names, the only text in an email that a
@@ -36,6 +32,14 @@ export type Mail = {
    * `device`: the names of browser and system that requested the email. `guessed`: `yes` when someone is guessing the codes of the mailbox.
    */
   data: Record<string, string>;
+};
+
+/** An email to send: one row of the table `outbox`. */
+export type Mail = MailDraft & {
+  /** A UUID; for an email that signs in, the attempt's. The Message-ID derives from it, so that every retry sends the same email. */
+  id: string;
+  /** In the normal form of contract/emails.ts. */
+  recipient: string;
   /** The request that it belongs to, for the log; not known to a retry by another process. */
   requestId?: string;
 };
@@ -73,12 +77,12 @@ export function shownHost(host: string): string {
 const DEVICE = /^[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}(?: · [A-Za-z0-9][A-Za-z0-9 .+-]{0,39})?$/;
 
 /** Returns the browser and system that requested an email, or an empty text. It is validated again here; the email is sent without an invalid one. */
-export function shownDevice({ data: { device } }: Pick<Mail, 'data'>): string {
+export function shownDevice({ data: { device } }: MailDraft): string {
   return device !== undefined && DEVICE.test(device) ? device : '';
 }
 
 /** Returns whether someone is guessing the codes of the mailbox of an email. */
-export const isGuessed = ({ data }: Pick<Mail, 'data'>): boolean => data.guessed === 'yes';
+export const isGuessed = ({ data }: MailDraft): boolean => data.guessed === 'yes';
 
 /** The branding of a website whose domain is proven; an empty text means the service's own. */
 type Brand = { fromName: string; logoUrl: string; accent: string };
@@ -86,7 +90,7 @@ type Brand = { fromName: string; logoUrl: string; accent: string };
 const NO_BRAND: Brand = { fromName: '', logoUrl: '', accent: '' };
 
 /** Returns the branding of an email. It is validated again here; an invalid part is left out, and the email is still sent. */
-export function brandOf({ kind, data: { fromName = '', logoUrl = '', accent = '' } }: Pick<Mail, 'kind' | 'data'>): Brand {
+export function brandOf({ kind, data: { fromName = '', logoUrl = '', accent = '' } }: MailDraft): Brand {
   if (kind !== 'sign_in') return NO_BRAND;
   return {
     fromName: fromNameFault(fromName) ? '' : fromName,
@@ -127,7 +131,7 @@ const formats = new Map<LanguageCode, MinuteFormat>();
  * Returns when an email was requested, to the minute, in UTC and in the email's language. The time is that of its id, a UUID of
  * version 7 (RFC 9562 §5.7), so that every retry sends the same email; now for another id, as a preview has.
  */
-export function requestTimeOf({ id, language }: Pick<Mail, 'id' | 'language'>): string {
+export function requestTimeOf({ id, language }: Mail): string {
   const format = formats.get(language) ?? new MinuteFormat(language);
   formats.set(language, format);
   return format.of(requestedAtOf(id) ?? Date.now());

@@ -9,7 +9,7 @@ import { SIGN_IN_PATHS } from '../../contract/pages.ts';
 import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import { compose, escapeHtml, type MailTemplate, type Sender } from './composition.ts';
-import { brandOf, isGuessed, type Mail, type MailSecrets, type SendResult } from './mail.ts';
+import { brandOf, isGuessed, type Mail, type MailDraft, type MailSecrets, type SendResult } from './mail.ts';
 import { type Connection, type Failure, Pool, SOCKET_TIMEOUT_MS } from './pool.ts';
 
 /** A finished message and its only recipient. */
@@ -90,7 +90,7 @@ export class Mailer {
     this.#pool.abandon();
   }
 
-  #templateOf(mail: Pick<Mail, 'kind' | 'language' | 'data'>): Promise<MailTemplate> | MailTemplate {
+  #templateOf(mail: MailDraft): Promise<MailTemplate> | MailTemplate {
     const { kind, language } = mail;
     const { logoUrl, accent } = brandOf(mail);
     const branding = { logo: logoUrl !== '', accent: accent !== '' };

@@ -152,7 +152,7 @@ export class OutboxStore {
    * notice over the limit becomes due when the mailbox's hour ends.
    * @returns whether the email may be sent
    */
-  async admit({ id, kind, recipient }: Pick<Mail, 'id' | 'kind' | 'recipient'>): Promise<boolean> {
+  async admit({ id, kind, recipient }: Mail): Promise<boolean> {
     if (COUNTED_AT_REQUEST.includes(kind)) return true;
     const values = [id, mailboxOf(recipient), this.#noticeLimit];
     const { rows } = await this.#core.query<{ admitted: boolean }>({ name: 'outbox-admit', text: ADMIT, values });
