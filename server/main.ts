@@ -163,20 +163,18 @@ function welcome({ config, url }: Running): void {
   process.stdout.write(`\nEmail Auth runs in local mode.\n\n${text}\n\nCtrl-C stops it.\n`);
 }
 
-type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStatements' | 'secretKey' | 'previousSecretKey'>;
-
 /**
  * Waits for the database, detects how to connect to it, and migrates its schema.
  * @param embeddedUrl the embedded PostgreSQL, when DATABASE_URL is not set
  * @throws StartError when it cannot be used with these settings
  */
-async function prepareDatabase(settings: Settings, embeddedUrl: string | null, log: Log): Promise<DatabaseRoute> {
-  const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
+async function prepareDatabase(config: Config, embeddedUrl: string | null, log: Log): Promise<DatabaseRoute> {
+  const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(config, log);
   const ran = await migrate(route.directUrl, { functions: sqlFunctions, report: (line) => log.info(line) });
   if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
   await Promise.all([
     createNeededPartitions(route.directUrl, log),
-    checkSecretKey(route.directUrl, settings.secretKey, settings.previousSecretKey),
+    checkSecretKey(route.directUrl, config.secretKey, config.previousSecretKey),
   ]);
   return route;
 }
@@ -204,7 +202,7 @@ async function reachEmbedded(url: string, log: Log): Promise<DatabaseRoute> {
   return directRoute(url);
 }
 
-async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }: Settings, log: Log): Promise<DatabaseRoute> {
+async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }: Config, log: Log): Promise<DatabaseRoute> {
   const url = databaseUrl as string;
   const directUrl = databaseDirectUrl ?? url;
   const target = { url, setting: 'DATABASE_URL' } as const;
@@ -212,17 +210,17 @@ async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }:
   if (databaseDirectUrl) {
     const directTarget = { url: directUrl, setting: 'DATABASE_DIRECT_URL' } as const;
     const direct = await reachDatabase(directTarget, log);
-    refuseSharedSessions(directTarget, direct);
-    refuseUnprivileged(directTarget, direct);
+    refuseSharedSessions(directTarget, direct.pooling);
+    refuseUnprivileged(directTarget, direct.missingGrant);
     if (direct.identity !== pooled.identity) {
       const places = `DATABASE_URL (${placeOf(url)}) and DATABASE_DIRECT_URL (${placeOf(directUrl)})`;
       throw new StartError(`${places} lead to two different databases. Give the same database of the same server in both.`);
     }
   } else {
-    refuseUnprivileged(target, pooled);
+    refuseUnprivileged(target, pooled.missingGrant);
   }
   if (pooled.pooling === 'session') return { url, directUrl, sessions: true, preparedStatements };
-  if (pooled.pooling === 'statement' || !databaseDirectUrl) refuseSharedSessions(target, pooled);
+  if (pooled.pooling === 'statement' || !databaseDirectUrl) refuseSharedSessions(target, pooled.pooling);
   await refuseUnprepared(url, pooled, preparedStatements);
   log.info({ preparedStatements }, 'DATABASE_URL leads through a pooler in transaction mode');
   return { url, directUrl, sessions: false, preparedStatements };

@@ -114,7 +114,7 @@ export async function connectAlone(
   };
   try {
     await client.connect();
-    if (setting) refuseSharedSessions({ url, setting }, { pooling: await detectPooling(url) });
+    if (setting) refuseSharedSessions({ url, setting }, await detectPooling(url));
     await client.query(SETTINGS);
     const { rows } = await client.query<{ version: number; cause: ReadOnlyCause | null }>(
       `select current_setting('server_version_num')::integer / 10000 as version, ${READ_ONLY_CAUSE} as cause`,

@@ -20,7 +20,7 @@ type Server = {
 };
 
 /** A database that accepts writes. */
-export type Reached = Pick<Server, 'identity' | 'hasTimeSettings'> & { pooling: Pooling; missingGrant: string | null };
+export type Reached = { identity: string; hasTimeSettings: boolean; pooling: Pooling; missingGrant: string | null };
 
 export const MIN_VERSION = 14;
 const TIMEOUT_MS = 30_000;
@@ -78,7 +78,7 @@ async function reach({ url, setting }: Target, place: string): Promise<Reached> 
   const client = openClient(url);
   try {
     await client.connect();
-    const { rows } = await client.query<Server & Pick<Reached, 'missingGrant'>>(`${SERVER}, ${MISSING_GRANT}`);
+    const { rows } = await client.query<Server & { missingGrant: string | null }>(`${SERVER}, ${MISSING_GRANT}`);
     const [{ version, encoding, readOnly, identity, hasTimeSettings, missingGrant }] = rows;
     if (version < MIN_VERSION) throw tooOld(place, version);
     if (encoding !== 'UTF8') throw notUtf8(place, encoding);
@@ -108,7 +108,7 @@ const notUtf8 = (place: string, encoding: string): StartError =>
   );
 
 /** Checks that each connection is its own session. @throws StartError */
-export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick<Reached, 'pooling'>): void {
+export function refuseSharedSessions({ url, setting }: Target, pooling: Pooling): void {
   if (pooling === 'session') return;
   const found = `${setting} (${placeOf(url)}) leads through a pooler in ${pooling} mode`;
   const sessionMode = 'set the pooler to session mode (PgBouncer: pool_mode = session)';
@@ -127,7 +127,7 @@ export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick
 }
 
 /** Checks that the role may create the schema of the jobs, unless it exists. @throws StartError */
-export function refuseUnprivileged({ url, setting }: Target, { missingGrant }: Pick<Reached, 'missingGrant'>): void {
+export function refuseUnprivileged({ url, setting }: Target, missingGrant: string | null): void {
   if (!missingGrant) return;
   throw new StartError(
     `The role of ${setting} (${placeOf(url)}) may not create the schema ${JOBS_SCHEMA}, which the jobs need. As the owner of the database, run: ${missingGrant}`,
