@@ -70,6 +70,9 @@ export class EventRecorder {
   }
 }
 
+/** Where a sign-in records its events. */
+export type EventSink = Pick<EventRecorder, 'record'>;
+
 /**
  * Returns whose event a step of a sign-in is: a registrable domain, or the client ID of an application. A website is a client of OpenID
  * Connect under its origin. Null for the portal and for programs that registered themselves, whose events no one could read.

@@ -109,7 +109,7 @@ select
 const ACCOUNT_LOGINS = accountLoginsWith(false);
 const LOCAL_ACCOUNT_LOGINS = accountLoginsWith(true);
 
-type Logins = Pick<Output<'accountLogins'>, 'days' | 'total'> & { previous: number; complete: boolean };
+type Logins = Omit<Output<'accountLogins'>, 'previousTotal'> & { previous: number; complete: boolean };
 
 /** Reads the sign-ins of an account. @param days how many days, up to today @param localhost with those to this computer */
 async function readAccountLogins(

@@ -47,8 +47,8 @@ export type InteractionPages = {
 };
 
 type Parts = {
-  destinations: Pick<Destinations, 'ofPage' | 'targetOf'>;
-  steps: Pick<StepsReader, 'read'>;
+  destinations: Destinations;
+  steps: StepsReader;
   interactions: InteractionPages;
   /** Returns the page of an emailed link, which is not used up. */
   describeLink(secret: string, opening: Opening): Promise<LinkPage>;
@@ -126,7 +126,7 @@ function withoutEmptyUrl({ forward_url, ...others }: PageQuery): PageQuery {
 }
 
 /** A page of a sign-in: where it leads, its parameters, and what a form of it posted. `hint`: its login_hint. */
-export type StepsPage = {
+type StepsPage = {
   destination: Destination;
   query: PageQuery;
   language: LanguageCode;
@@ -135,7 +135,7 @@ export type StepsPage = {
 };
 
 /** What the pages of steps 1 and 2 have besides their target. */
-export type StepsContent = Pick<SignInPage, 'steps' | 'inbox' | 'passkey' | 'verification'>;
+type StepsContent = Pick<SignInPage, 'steps' | 'inbox' | 'passkey' | 'verification'>;
 
 type StepsParts = {
   attempts: Pick<OwnAttempts, 'newest'>;

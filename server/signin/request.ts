@@ -73,7 +73,7 @@ export class SignInRequests {
     await this.begin({ ...attempt, kind: 'invitation', mailKind, mailData: { domain, inviter } }, add);
   }
 
-  #portalFor(domain: string): Pick<NewAttempt, 'audience' | 'destination'> {
+  #portalFor(domain: string) {
     return { audience: domain, destination: this.#parts.destinations.ofUrl() };
   }
 

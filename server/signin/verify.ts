@@ -2,7 +2,7 @@ import type { Output } from '../../contract/calls.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Method } from '../../contract/methods.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/urls.ts';
-import type { EventRecorder } from '../activity/recorder.ts';
+import type { EventSink } from '../activity/recorder.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { batched } from '../platform/db/batch.ts';
 import type { Database } from '../platform/db/database.ts';
@@ -78,7 +78,7 @@ const VALID = tokenVerifications.with('valid');
 type Parts = {
   core: Database['core'];
   limits: Limits;
-  events: Pick<EventRecorder, 'record'>;
+  events: EventSink;
   /** Returns the owner of the API key in an Authorization header, undefined when it holds none. @throws Fault bad_api_key, test_key */
   keyOwnerOf(authorization: string): Promise<string | undefined>;
 };

@@ -189,7 +189,7 @@ export class SessionCookies {
   readonly #received: Record<string, string | undefined>;
   readonly #secure: boolean;
 
-  constructor(header: string | undefined, { origin }: Pick<OriginalRequest, 'origin'>) {
+  constructor(header: string | undefined, { origin }: OriginalRequest) {
     this.#received = parse(header ?? '');
     this.#secure = origin.startsWith('https:');
   }

@@ -19,7 +19,7 @@ type Parts = {
   secrets: AttemptSecrets;
   opener: AttemptOpener;
   events: EventRecorder;
-  log: Pick<Log, 'error'>;
+  log: Log;
   /** Multiplies the limits; 100 in local mode. */
   limitFactor: number;
 };

@@ -6,7 +6,7 @@ import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../../contract/limits.ts';
 import { SIGN_IN_PATHS, type SignInBoot } from '../../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Destination } from '../../../contract/signin.ts';
-import { type EventRecorder, subjectOf } from '../../activity/recorder.ts';
+import { type EventRecorder, type EventSink, subjectOf } from '../../activity/recorder.ts';
 import { type Applications, isApplicationId } from '../../developers/applications.ts';
 import { type Browser, createAuthKey, deviceLabelOf } from '../../developers/browser.ts';
 import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
@@ -45,7 +45,7 @@ ${knowDevice('person', { selector: '$1::bytea', device: '$2::bytea', label: '$3:
 /** The attempt for which an address was entered. */
 type Tried = { email: string; domain: string | null };
 
-type Parts = { core: Database['core']; secrets: AttemptSecrets; opener: AttemptOpener; events: Pick<EventRecorder, 'record'> };
+type Parts = { core: Database['core']; secrets: AttemptSecrets; opener: AttemptOpener; events: EventSink };
 
 /** The links of sign-in emails. */
 export class SignInLinks {
@@ -187,11 +187,7 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
  * began it, or the text is not such a link; null for the browser that began it. The link is not used.
  * @param code the link secret, as the authorization code of the callback
  */
-export async function describePortalLink(
-  { core, secrets }: Pick<PageParts, 'core' | 'secrets'>,
-  code: string,
-  cookies: ReceivedCookies,
-): Promise<LinkPage | null> {
+export async function describePortalLink({ core, secrets }: PageParts, code: string, cookies: ReceivedCookies): Promise<LinkPage | null> {
   const read = secrets.readLink(code);
   const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
   if (found?.clientId !== WEB_CLIENT_ID) return INVALID;

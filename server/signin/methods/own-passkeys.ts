@@ -12,7 +12,7 @@ import { countSignIn } from '../../platform/metrics/metrics.ts';
 import { type Passkeys, rpIdOf } from './passkeys.ts';
 
 type Parts = {
-  config: Pick<Config, 'publicUrl' | 'passkeys'>;
+  config: Config;
   database: Database;
   passkeys: Passkeys;
 };

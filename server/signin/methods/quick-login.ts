@@ -76,12 +76,14 @@ export type SignedInQuickly = Omit<SignedIn, 'authKey'> & { authKey: string | nu
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };
 
+type DestinationReader = Pick<Destinations, 'of'>;
+
 /** Sign-ins with a remembered account, by its key and without an email. */
 export class QuickLogins {
   readonly #core: Database['core'];
-  readonly #destinations: Pick<Destinations, 'of'>;
+  readonly #destinations: DestinationReader;
 
-  constructor(core: Database['core'], destinations: Pick<Destinations, 'of'>) {
+  constructor(core: Database['core'], destinations: DestinationReader) {
     this.#core = core;
     this.#destinations = destinations;
   }
