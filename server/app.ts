@@ -10,7 +10,7 @@ import { pathOf, requireReadable, toOriginForm } from './platform/http/reading.t
 import { beginRequest, type RequestRecord, requestIdOf, timesOf } from './platform/http/request-record.ts';
 import type { SignInDoors } from './signin/doors.ts';
 
-export type AppParts = {
+type Parts = {
   endpoints: readonly Endpoint[];
   listenerOf(endpoint: Endpoint): Listener;
   /** The links and forms of the sign-in pages. */
@@ -32,7 +32,7 @@ type DirectRoute = { listener: Listener; times: RequestRecord['times']; isCall: 
  * Returns the request listener of the service. Calls without path parameters, and emailed links, are looked up by their path and
  * handled directly; Express handles the rest: calls with path parameters, pages, files, health checks, inbox and demo.
  */
-export function createApp(parts: AppParts): RequestListener {
+export function createApp(parts: Parts): RequestListener {
   const { app, direct, oauthPaths } = routeCalls(parts);
   for (const router of parts.routers) app.use(router);
   app.use(() => {
@@ -78,7 +78,7 @@ export function createApp(parts: AppParts): RequestListener {
 const expressMethods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
 /** Returns an Express app with the calls of the API, the listeners that need no Express, and the paths of OAuth calls. */
-function routeCalls({ endpoints, listenerOf, doors: { openLink }, headers }: AppParts) {
+function routeCalls({ endpoints, listenerOf, doors: { openLink }, headers }: Parts) {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');

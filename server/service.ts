@@ -109,7 +109,7 @@ export function createService(parts: Parts): Service {
     brandings: websites.brandings,
   });
 
-  const metadata = wellKnownRouter({ publicUrl, passkeyOrigins: config.passkeys.origins, headers });
+  const metadata = wellKnownRouter(platform);
   const documentation = docsRouter({ publicUrl, headers: web.headers });
   const features: Feature[] = [
     { routers: [...parts.routers, assistants, metadata] },

@@ -18,14 +18,12 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'same-origin',
 };
 
-type Settings = Pick<Config, 'publicUrl' | 'secure' | 'smtpUrl'>;
-
 /**
  * A small shop that signs its visitors in like any other website: with its own cookies, and with requests from its server to the API
  * over HTTP. Local mode only.
  * @param headers of every response that is data
  */
-export function demoRouter(config: Settings, secretKeys: SecretKeys, headers: Record<string, string>): Router {
+export function demoRouter(config: Config, secretKeys: SecretKeys, headers: Record<string, string>): Router {
   const shop = new DemoShop(config, secretKeys, headers);
   const file = (type: string, text: string) => (_: Request, response: Response) =>
     void response
@@ -45,12 +43,12 @@ export function demoRouter(config: Settings, secretKeys: SecretKeys, headers: Re
 }
 
 class DemoShop {
-  readonly #config: Settings;
+  readonly #config: Config;
   readonly #headers: Record<string, string>;
   readonly #signed: SignedValues<'state' | 'pending' | 'session'>;
   readonly #domain: string;
 
-  constructor(config: Settings, secretKeys: SecretKeys, headers: Record<string, string>) {
+  constructor(config: Config, secretKeys: SecretKeys, headers: Record<string, string>) {
     this.#config = config;
     this.#headers = { ...headers, ...PAGE_HEADERS };
     this.#signed = new SignedValues(secretKeys, 'demo shop');

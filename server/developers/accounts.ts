@@ -314,6 +314,6 @@ export function deviceEndpoints(devices: Devices): Endpoint[] {
 }
 
 /** Returns the secret of the session that a person's call came with. */
-function sessionOf({ header, cookies }: Pick<Caller, 'header' | 'cookies'>): string {
+function sessionOf({ header, cookies }: Caller): string {
   return bearerOf(header('authorization')) ?? cookies.get('sid') ?? '';
 }

@@ -7,7 +7,15 @@ import type { Identity } from '../platform/http/endpoint.ts';
 import { digest } from '../platform/secrets.ts';
 
 /** An active key and its account. */
-type KnownKey = Pick<ApiKey, 'environment' | 'scopes'> & { keyId: string; keyName: string; id: string; email: string; name: string | null };
+type KnownKey = {
+  keyId: string;
+  keyName: string;
+  environment: ApiKey['environment'];
+  scopes: ApiKey['scopes'];
+  id: string;
+  email: string;
+  name: string | null;
+};
 /** Calls with a key since they were last written. */
 type Calls = { keyId: string; calls: number; refused: number };
 

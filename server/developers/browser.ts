@@ -102,11 +102,11 @@ export function setSession(cookies: Cookies, { session, email, authKey }: NewSes
   rememberAccount(cookies, email, authKey);
 }
 
-/** The parts of a remembered account's key: the selector identifies its row, the verifier is stored hashed. */
-type AuthKeyParts = { selector: Buffer; verifier: Buffer };
+/** A remembered account's key: the selector identifies its row, the verifier is stored hashed. */
+type AuthKey = { selector: Buffer; verifier: Buffer };
 
 /** Returns a new key of a remembered account, `selector.secret` in base64url, and its parts; random ones unless they are given. */
-export function createAuthKey(selector: Buffer = randomBytes(16), secret = randomSecret()): AuthKeyParts & { key: string } {
+export function createAuthKey(selector: Buffer = randomBytes(16), secret = randomSecret()): AuthKey & { key: string } {
   return { key: authKeyOf(selector, secret), selector, verifier: digest(secret) };
 }
 
@@ -116,7 +116,7 @@ export function authKeyOf(selector: Buffer, secret: string): string {
 }
 
 /** Returns the parts of a key, or null when it does not have that form. */
-export function readAuthKey(key: string): AuthKeyParts | null {
+export function readAuthKey(key: string): AuthKey | null {
   const [selector, secret, more] = key.split('.');
   if (more !== undefined || selector?.length !== 22 || !isRandomSecret(secret)) return null;
   return { selector: Buffer.from(selector, 'base64url'), verifier: digest(secret) };

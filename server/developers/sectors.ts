@@ -10,7 +10,7 @@ import { registrableOf } from '../websites/domains.ts';
  */
 export async function sectorOf(
   { Website, Op }: Orm,
-  { clientId, redirectUris }: Pick<Application, 'clientId' | 'redirectUris'>,
+  { clientId, redirectUris }: Application,
   owner: string,
   transaction: Transaction,
 ): Promise<string> {

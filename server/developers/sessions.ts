@@ -119,7 +119,7 @@ export class SessionStore {
   }
 }
 
-type IdentityParts = {
+type Parts = {
   sessions: Sessions;
   apiKeys: ApiKeyBearers;
   accessTokens: { identityOf(authorization: string, resource: string): Promise<Identity | undefined> };
@@ -134,7 +134,7 @@ type IdentityOf = (request: IncomingMessage, cookies: Cookies) => Promise<Identi
  * Identifies requests by their bearer token (RFC 6750), which may be an API key, an access token for a resource of this service, a
  * session or an application's token, and without an Authorization header by their `sid` cookie.
  */
-export function createIdentity({ sessions, apiKeys, accessTokens, resource }: IdentityParts): IdentityOf {
+export function createIdentity({ sessions, apiKeys, accessTokens, resource }: Parts): IdentityOf {
   return async (request, cookies) => {
     const { authorization } = request.headers;
     const secret = authorization === undefined ? cookies.get('sid') : bearerOf(authorization);

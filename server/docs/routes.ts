@@ -3,7 +3,6 @@ import { docPages, frameworkPages, markdownPath, promptPages, slugAt } from '../
 import { llmsFullText, llmsText, readDoc, readSkill } from '../../docs/read.ts';
 import { searchDocs } from '../../docs/search.ts';
 import { plainPath } from '../pages/web-app.ts';
-import type { Config } from '../platform/config.ts';
 import { type Endpoint, handle } from '../platform/http/endpoint.ts';
 
 const MARKDOWN = 'text/markdown';
@@ -12,7 +11,7 @@ const MARKDOWN = 'text/markdown';
  * Serves the documentation as Markdown and text: llms.txt, every page, the skill. A page requested with `Accept: text/markdown`,
  * as assistants do, is sent as Markdown from its HTML address too (RFC 9110 §12.5.1).
  */
-export function docsRouter({ publicUrl, headers }: Pick<Config, 'publicUrl'> & { headers: RequestHandler }): Router {
+export function docsRouter({ publicUrl, headers }: { publicUrl: string; headers: RequestHandler }): Router {
   const files = new DocFiles(publicUrl);
   const router = Router();
   router.get(/^\/(?!api\/)/, async (request, response, next) => {

@@ -53,7 +53,7 @@ export class Admin {
     return open === 1;
   }
 
-  async session({ cookies, isFromThisMachine }: Pick<Caller, 'cookies' | 'isFromThisMachine'>): Promise<Output<'adminSession'>> {
+  async session({ cookies, isFromThisMachine }: Caller): Promise<Output<'adminSession'>> {
     const development = isDevelopment(this.#parts.config) && isFromThisMachine();
     return { unlocked: await this.isOpen(cookies), enabled: this.#secrets !== null, development };
   }

@@ -25,9 +25,9 @@ const TIMEOUT_SECONDS = 10;
 export const VERSION = readVersion();
 
 /** Binds the calls that describe the service and its state. */
-export function statusEndpoints(status: Status, settings: AboutSettings): Endpoint[] {
-  const about = describeService(settings);
-  const { host } = new URL(settings.publicUrl);
+export function statusEndpoints(status: Status, config: Config): Endpoint[] {
+  const about = describeService(config);
+  const { host } = new URL(config.publicUrl);
   return [
     handle('about', (_, { clientAddress, header }) => ({
       ...about,
@@ -112,9 +112,7 @@ export function summaryOf({ since, responseMs, days, incidents }: History, faili
   };
 }
 
-type AboutSettings = Pick<Config, 'mode' | 'mailFrom' | 'dkim' | 'smtpUrl' | 'publicUrl'>;
-
-function describeService({ mode, mailFrom, dkim, smtpUrl }: AboutSettings): Omit<Output<'about'>, 'time' | 'request'> {
+function describeService({ mode, mailFrom, dkim, smtpUrl }: Config): Omit<Output<'about'>, 'time' | 'request'> {
   return {
     name: 'emailauth',
     version: VERSION,

@@ -28,7 +28,7 @@ export function createPages(platform: Platform, needs: Needs) {
   return {
     routers: [
       previewRouter({ ...platform, ...needs }),
-      brandingPreviewRouter({ ...platform, ...needs, sendPreview: web.sendSignInPreview }),
+      brandingPreviewRouter({ ...platform, ...needs }),
       pagesRouter({
         ...platform,
         ...needs,

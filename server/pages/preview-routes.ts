@@ -3,7 +3,7 @@ import { type Request, Router } from 'express';
 import { z } from 'zod';
 import { Branding } from '../../contract/account.ts';
 import { Fault } from '../../contract/errors.ts';
-import { SIGN_IN_PATHS, type SignInPage, type SignInSteps } from '../../contract/pages.ts';
+import { SIGN_IN_PATHS, type SignInSteps } from '../../contract/pages.ts';
 import { LanguageChoice } from '../../contract/signin.ts';
 import { BrandingFields } from '../../contract/websites.ts';
 import type { Accounts } from '../developers/accounts.ts';
@@ -15,6 +15,7 @@ import { queryOf } from '../platform/http/reading.ts';
 import { mailBrandOf, type WebsiteBrandings } from '../websites/branding.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { iconUrlOf } from '../websites/managers.ts';
+import type { WebApp } from './web-app.ts';
 
 type Parts = {
   publicUrl: string;
@@ -22,6 +23,9 @@ type Parts = {
   origins: ReadonlySet<string>;
   accountOf(request: IncomingMessage, response: ServerResponse): Promise<Account | null>;
   mailer: Mailer;
+  accounts: Accounts;
+  brandings: WebsiteBrandings;
+  web: WebApp;
 };
 
 /** Returns the headers of an email that a page of this origin frames. */
@@ -44,10 +48,8 @@ const SAMPLE_HOST = 'shop.example';
 const AccountQuery = Branding.extend({ language: LanguageChoice });
 type AccountInput = z.output<typeof AccountQuery> & { device?: string };
 
-type AccountParts = Parts & { accounts: Accounts };
-
 /** GET /dashboard/settings/preview: the preview of sign-in emails in the settings, for a person who is signed in. */
-export function previewRouter(parts: AccountParts): Router {
+export function previewRouter(parts: Parts): Router {
   const headers = mailHeadersOf(parts.secure);
   const router = Router();
   router.get('/dashboard/settings/preview', async (request, response) => {
@@ -61,7 +63,7 @@ export function previewRouter(parts: AccountParts): Router {
 }
 
 /** Returns the email that visitors of an account's proven websites would get, with the branding of the account. */
-async function renderPreview(parts: AccountParts, account: Account, { language, ...brandAndDevice }: AccountInput): Promise<string> {
+async function renderPreview(parts: Parts, account: Account, { language, ...brandAndDevice }: AccountInput): Promise<string> {
   const host = (await parts.accounts.newestBrandedDomain(account)) ?? SAMPLE_HOST;
   return previewMail(parts, { recipient: account.email, language, data: { host, ...brandAndDevice } }, null);
 }
@@ -80,17 +82,11 @@ const firstStep = (query: string): SignInSteps => ({
 
 const WebsiteQuery = BrandingFields.extend({ language: LanguageChoice, theme: z.enum(['light', 'dark']).default('light') });
 
-type WebsiteParts = Parts & {
-  brandings: WebsiteBrandings;
-  /** Sends a sign-in page without scripts, which pages of this origin may frame. */
-  sendPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
-};
-
 /**
  * GET /dashboard/websites/DOMAIN/preview/page and …/mail: the sign-in page and the email of a website with a branding that is not saved,
  * for a person who manages it. They show what visitors see once the domain is proven.
  */
-export function brandingPreviewRouter(parts: WebsiteParts): Router {
+export function brandingPreviewRouter(parts: Parts): Router {
   const { publicUrl, brandings, mailer } = parts;
   const headers = mailHeadersOf(parts.secure);
   const read = async (request: Request, response: ServerResponse) => {
@@ -120,7 +116,7 @@ export function brandingPreviewRouter(parts: WebsiteParts): Router {
       name: name || null,
       accent,
     } as const;
-    parts.sendPreview(response, { path: SIGN_IN_PATHS.signIn, search, language, target, steps: firstStep(search) }, theme);
+    parts.web.sendSignInPreview(response, { path: SIGN_IN_PATHS.signIn, search, language, target, steps: firstStep(search) }, theme);
   });
   return router;
 }

@@ -6,6 +6,7 @@ import { isLoopbackRedirectHost } from '../../contract/urls.ts';
 import { docPath } from '../../docs/pages.ts';
 import { ANY_ORIGIN, preflightHeaders } from '../platform/http/cors.ts';
 import { metadataPath, type Resource, resourceUri } from '../platform/http/errors.ts';
+import type { Platform } from '../platform/platform.ts';
 import { isSignInPath } from '../signin/pages.ts';
 import type { WebApp } from './web-app.ts';
 
@@ -97,17 +98,16 @@ export function openApiOf(publicUrl: string): () => Promise<object> {
 
 const RESOURCE_NAMES: Record<Resource, string> = { mcp: 'MCP server of Email Auth', api: 'API of Email Auth' };
 
-type WellKnownParts = { publicUrl: string; passkeyOrigins: readonly string[]; headers: Record<string, string> };
-
 /**
  * Metadata of the resources (RFC 9728), by which a client finds the authorization server, and the other origins that may use the
  * passkeys of this host (Related Origin Requests, WebAuthn Level 3 §5.11). Pages of other origins may read them. Nothing else is below
  * /.well-known/, except what routers before this one serve.
  */
-export function wellKnownRouter({ publicUrl, passkeyOrigins, headers }: WellKnownParts): Router {
+export function wellKnownRouter({ config, publicUrl, headers }: Platform): Router {
   const router = Router();
-  if (passkeyOrigins.length > 0) {
-    const body = JSON.stringify({ origins: [publicUrl, ...passkeyOrigins] });
+  const { origins } = config.passkeys;
+  if (origins.length > 0) {
+    const body = JSON.stringify({ origins: [publicUrl, ...origins] });
     router.get('/.well-known/webauthn', (_, response) => {
       response.set({ ...headers, ...READABLE, 'Content-Type': 'application/json' }).send(body);
     });

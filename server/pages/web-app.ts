@@ -42,13 +42,7 @@ export type WebApp = {
 };
 
 /** Returns the built web app with its pages in memory. @throws Error when it is not built */
-export function loadWebApp({
-  publicUrl,
-  secure,
-  evp,
-  mode,
-  smtpUrl,
-}: Pick<Config, 'publicUrl' | 'secure' | 'evp' | 'mode' | 'smtpUrl'>): WebApp {
+export function loadWebApp({ publicUrl, secure, evp, mode, smtpUrl }: Config): WebApp {
   const fontsOf = fontPreloads(`${webRoot}assets`);
   const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), fontsOf('en')) };
   // For web/ui/local-mode.tsx.

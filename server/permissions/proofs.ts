@@ -15,7 +15,7 @@ export type ProofSource = { session: Buffer; device: Buffer | null };
  * Returns what shows when the caller's address was proven: the device of its browser, and without cookies that of its session. Null
  * for a call without a session.
  */
-export function proofSourceOf({ header, cookies }: Pick<Caller, 'header' | 'cookies'>): ProofSource | null {
+export function proofSourceOf({ header, cookies }: Caller): ProofSource | null {
   const authorization = header('authorization');
   const bearer = bearerOf(authorization);
   // A call with another credential is not one of the session in its cookies.

@@ -27,7 +27,7 @@ export function parseSender(text: string): Mailbox | string {
 }
 
 /** Returns the domain of an address. */
-export const domainOf = ({ address }: Pick<Mailbox, 'address'>): string => address.slice(address.lastIndexOf('@') + 1);
+export const domainOf = ({ address }: Mailbox): string => address.slice(address.lastIndexOf('@') + 1);
 
 /** Returns whether a domain is reserved for tests and documentation, so that receivers reject its emails. */
 export const isReservedDomain = (domain: string): boolean => RESERVED.test(domain);

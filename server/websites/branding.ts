@@ -3,11 +3,11 @@ import { Fault } from '../../contract/errors.ts';
 import { MAX_LOGO_BYTES } from '../../contract/limits.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import { beginChange } from '../permissions/proofs.ts';
-import type { Config } from '../platform/config.ts';
 import { type Database, queryOf } from '../platform/db/database.ts';
-import type { User, Website } from '../platform/db/models.ts';
+import type { Website } from '../platform/db/models.ts';
 import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import type { Limits } from '../platform/http/limits.ts';
+import type { Platform } from '../platform/platform.ts';
 import { createGuardedFetch, isPublicAddress, ResponseTooLarge } from './guarded-fetch.ts';
 import { findManaged, type Managed } from './managers.ts';
 
@@ -72,7 +72,7 @@ export class WebsiteBrandings {
   async #defaultsOf(linkedAddress: string): Promise<Branding['defaults']> {
     const { User } = await this.#parts.database.orm();
     const where = { email: linkedAddress };
-    const user: Pick<User, 'brandName' | 'brandLogoUrl'> | null = await User.findOne({ attributes: ['brandName', 'brandLogoUrl'], where });
+    const user = await User.findOne({ attributes: ['brandName', 'brandLogoUrl'], where });
     return { fromName: user?.brandName ?? '', logoUrl: user?.brandLogoUrl ?? '' };
   }
 }
@@ -98,8 +98,6 @@ export function brandingEndpoints(brandings: WebsiteBrandings): Endpoint[] {
   ];
 }
 
-type LogoParts = { config: Pick<Config, 'dnsServers'>; isLocal: boolean; limits: Limits };
-
 /** The first bytes of the images that mail programs show. */
 const SIGNATURES = ['89504e470d0a1a0a', 'ffd8ff', '474946383761', '474946383961'].map((hex) => Buffer.from(hex, 'hex'));
 
@@ -108,7 +106,7 @@ export class Logos {
   readonly #limits: Limits;
   readonly #fetch: ReturnType<typeof createGuardedFetch>;
 
-  constructor({ config: { dnsServers }, isLocal, limits }: LogoParts) {
+  constructor({ config: { dnsServers }, isLocal, limits }: Platform) {
     this.#limits = limits;
     // In local mode, names of a website under development may mean this machine, with a certificate that only its developer trusts.
     const dns = openDns({ servers: dnsServers, isAllowedAddress: isLocal ? null : isPublicAddress });

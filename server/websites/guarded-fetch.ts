@@ -13,7 +13,7 @@ const TIMEOUT_MS = 4_000;
 
 type Parts = {
   /** Resolves only to public addresses. */
-  dns: Pick<Dns, 'lookup'>;
+  dns: Dns;
   /** Local mode: loopback hosts may be requested, with any certificate. */
   isLocal: boolean;
   /** Whether all other hosts may have any certificate too. */

@@ -24,7 +24,7 @@ export const managedBy = (website: string, email: string) =>
 /** Returns what an address may do with a website, or null when it does not manage it. */
 export async function roleAt(
   { Op, WebsiteMember }: Orm,
-  website: Pick<Website, 'id' | 'email'>,
+  website: Website,
   email: string,
   transaction?: Transaction,
 ): Promise<WebsiteRole | null> {
@@ -56,7 +56,7 @@ export async function findOwned(orm: Orm, email: string, id: string, transaction
 }
 
 /** @throws Fault owner_needed */
-export function checkOwner({ role }: Pick<Managed, 'role'>): void {
+export function checkOwner({ role }: Managed): void {
   if (role !== 'owner') throw new Fault('owner_needed');
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AwsClient } from 'aws4fetch';
 import { Fault } from '../../contract/errors.ts';
 import { ICON_TYPES, MAX_ICON_BYTES, UPLOAD_IDLE_SECONDS } from '../../contract/limits.ts';
-import type { Config } from '../platform/config.ts';
+import type { StorageConfig } from '../platform/config.ts';
 
 const TYPES: readonly string[] = [...ICON_TYPES, 'image/jpg'];
 /** A file that is too large, up to this size, is read to its end so that the client gets the response; a larger one is cut off. */
@@ -98,13 +98,13 @@ export type Storage = {
   remove(id: string): Promise<void>;
 };
 
-type Bucket = NonNullable<Config['bucket']>;
+type Bucket = NonNullable<StorageConfig['bucket']>;
 
 /** Time-out of one request to the bucket; a failed request is repeated once. */
 const BUCKET_TIMEOUT_MS = 2_000;
 
 /** Returns the storage of the settings: the bucket, or files in DATA_DIR. */
-export function openStorage({ bucket, dataDir }: Pick<Config, 'bucket' | 'dataDir'>): Storage {
+export function openStorage({ bucket, dataDir }: StorageConfig): Storage {
   return bucket ? bucketStorage(bucket) : diskStorage(join(dataDir, 'uploads'));
 }
 

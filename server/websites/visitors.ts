@@ -99,7 +99,7 @@ const SORTS: Record<Query['sort'], string> = {
 };
 
 // $2: a part of the address, $3: the number of visitors before the page.
-const listStatement = ({ sort, order }: Pick<Query, 'sort' | 'order'>) => `
+const listStatement = (sort: Query['sort'], order: Query['order']) => `
 with matching as materialized (select * from website_visitors where website = $1 and ($2 = '' or strpos(email, $2) > 0)),
 page as (select ${ROW} from matching order by ${SORTS[sort]} ${order}, email limit ${VISITORS_PAGE} offset $3)
 select (select count(*) from matching)::integer as total, coalesce((select json_agg(page) from page), '[]') as visitors`;
@@ -120,7 +120,7 @@ type Page = {
 async function readVisitors(core: pg.Pool, { id, search, sort, order, page }: Query): Promise<{ total: number; visitors: VisitorRow[] }> {
   const query = {
     name: `visitors-${sort}-${order}`,
-    text: listStatement({ sort, order }),
+    text: listStatement(sort, order),
     values: [id, search, (page - 1) * VISITORS_PAGE],
   };
   const [{ visitors, ...rest }] = (await core.query<Page>(query)).rows;

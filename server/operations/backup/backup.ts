@@ -63,7 +63,7 @@ function writeToStdout(bytes: Buffer): Promise<void> {
 /** Writes a file under another name first. @param options.force whether an existing file may be replaced */
 async function writeFileWhole<Result>(
   file: string,
-  { force, signal }: Pick<BackupOptions, 'force' | 'signal'>,
+  { force, signal }: BackupOptions,
   write: (output: Write) => Promise<Result>,
 ): Promise<Result> {
   await refuseExisting(file, force);

@@ -30,7 +30,7 @@ export function addActivity(row: NewRow, from?: string): string {
 /** Returns the name of a column, in snake case. */
 export const columnOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-function websiteOf({ domain, clientId }: Pick<NewRow, 'domain' | 'clientId'>): string {
+function websiteOf({ domain, clientId }: NewRow): string {
   const [byDomain, byClient] = ['(select w.id from websites w where w.domain = given.domain)', websiteOfClient('given.client_id')];
   if (!clientId) return byDomain;
   return domain ? `coalesce(${byDomain}, ${byClient})` : byClient;

@@ -81,7 +81,7 @@ export async function runOnline(client: pg.ClientBase, step: Step, options: Onli
  */
 export async function inShortTransaction<Result>(
   client: pg.ClientBase,
-  options: Pick<OnlineOptions, 'report' | 'reportIntervalMs'> & { maxTries?: number },
+  options: Partial<OnlineOptions> & { maxTries?: number },
   work: () => Promise<Result>,
 ): Promise<Result> {
   const { report = () => {}, reportIntervalMs = REPORT_INTERVAL_MS, maxTries = Number.POSITIVE_INFINITY } = options;

@@ -13,8 +13,8 @@ import { isFromThisMachine } from './reading.ts';
 /** One precondition for serving requests. */
 export type Check = { name: string; ok: boolean; detail?: string };
 
-export type HealthParts = {
-  config: Pick<Config, 'metricsToken' | 'behindProxy' | 'secure'>;
+type Parts = {
+  config: Config;
   database: Database;
   /** Preconditions other than the database. */
   checks(): Promise<Check[]>;
@@ -31,7 +31,7 @@ const CHECK_TIMEOUT_MS = 2_000;
  * `GET /metrics`: metrics of all processes for Prometheus, with METRICS_TOKEN as bearer token; when that is not set and no proxy is in front, for
  * programs on this machine.
  */
-export function healthRouter(parts: HealthParts): Router {
+export function healthRouter(parts: Parts): Router {
   const { config, database } = parts;
   const router = Router();
   let running: Promise<Check[]> | undefined;
@@ -97,7 +97,7 @@ async function withTimeout(name: string, check: () => Promise<Check[]>): Promise
   }
 }
 
-function mayReadMetrics(request: IncomingMessage, { metricsToken, behindProxy }: HealthParts['config']): boolean {
+function mayReadMetrics(request: IncomingMessage, { metricsToken, behindProxy }: Config): boolean {
   if (metricsToken) {
     const given = request.headers.authorization?.replace(/^Bearer +/i, '') ?? '';
     return timingSafeEqual(digest(given), digest(metricsToken));

@@ -37,7 +37,7 @@ export function toOriginForm(request: IncomingMessage): void {
 }
 
 /** Returns the path of a request as it was sent, without the query. */
-export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+export function pathOf({ url = '' }: { url?: string }): string {
   const at = url.indexOf('?');
   return at < 0 ? url : url.slice(0, at);
 }
@@ -78,12 +78,12 @@ function requireFewItems(what: string, text: string, separator: string, from = 0
  * Returns the query of a request. A repeated parameter is an array, which the schema of a single value refuses.
  * @throws Fault bad_request for a NUL character, which PostgreSQL cannot hold
  */
-export function queryOf(request: Pick<IncomingMessage, 'url'>): Record<string, string | string[]> {
+export function queryOf(request: { url?: string }): Record<string, string | string[]> {
   return fieldsOf(queryTextOf(request));
 }
 
 /** Returns the encoded query of a request without its `?`. Some clients send UTF-8 in it raw, which Node.js reads as latin1. */
-export function queryTextOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
+export function queryTextOf({ url = '' }: { url?: string }): string {
   const at = url.indexOf('?');
   return at < 0 ? '' : Buffer.from(url.slice(at + 1), 'latin1').toString();
 }
