@@ -1,4 +1,4 @@
-// The imports that are allowed. For each rule there is an example that violates it in test/import-rules.test.ts; docs/architecture.md has the reasons.
+// The imports that are allowed. For each rule there is an example that violates it in test/import-rules.test.ts; the comments have the reasons.
 
 const tests = '\\.(?:test|spec)\\.tsx?$';
 const store = '^server/.*/[^/]*store[^/]*\\.ts$';
@@ -75,7 +75,7 @@ module.exports = {
       comment: 'routes → features → ui | lib | pages.',
       severity: 'error',
       from: { path: '^web/(?:ui|lib|pages)[./]', pathNot: tests },
-      to: { path: '^web/(?:features|chrome|routes|app|main)[./]' },
+      to: { path: '^web/(?:features|chrome|routes|main)[./]' },
     },
     {
       name: 'mcp-imports-no-other-program',
@@ -127,9 +127,9 @@ module.exports = {
       to: { path: 'node_modules/(?:@types/)?express(?:-serve-static-core)?/' },
     },
     {
-      name: 'sql-stays-in-stores-and-db',
+      name: 'sequelize-and-pg-stay-in-stores-and-db',
       comment:
-        'server/platform/db/ defines the models and stores hold the SQL; other files use models of database.orm(), and only types of Sequelize.',
+        'server/platform/db/ opens connections and defines the models. Other files query through `database`, and use only types of Sequelize and pg.',
       severity: 'error',
       from: { path: '^(?:server|cli|mcp|templates|docs|diagnostics)/', pathNot: ['^server/platform/db/', store, tests] },
       to: { path: 'node_modules/(?:@types/)?(?:sequelize|pg|pg-pool)/', dependencyTypesNot: ['type-only'] },

@@ -44,7 +44,7 @@ const violations: Record<string, Tree> = {
   'express-stays-in-http-and-routes': {
     'server/websites/websites.ts': "import type { Request } from 'express'; export type A = Request;",
   },
-  'sql-stays-in-stores-and-db': { 'server/websites/websites.ts': "import { Sequelize } from 'sequelize'; new Sequelize();" },
+  'sequelize-and-pg-stay-in-stores-and-db': { 'server/websites/websites.ts': "import { Sequelize } from 'sequelize'; new Sequelize();" },
   'nodemailer-stays-in-the-mailer': { 'server/signin/signin.ts': "import { createTransport } from 'nodemailer'; createTransport();" },
   'a-feature-keeps-its-store-and-routes': {
     'server/developers/accounts.ts': "import '../signin/session-store.ts';",
