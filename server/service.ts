@@ -69,7 +69,7 @@ export function createService(parts: Parts): Service {
   const logos = new Logos(platform);
   const developers = createDevelopers(platform, logos);
   const { sessions, bearers } = developers;
-  const calling = { describeError, countCall: (authorization: string, status: number) => bearers.answered(authorization, status) };
+  const calling = { describeError, countCall: (authorization: string, status: number) => bearers.countCall(authorization, status) };
   // The functions that name something below are called at the first request, when it exists.
   const makeCall = createMakeCall(() => endpoints, calling);
   const mail = createMail(platform, () => signIn.outboxEvents);

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import type { Transaction } from 'sequelize';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import { raiseGenerations } from '../permissions/generations.ts';
+import { raiseGenerations } from '../permissions/conditions.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { BEGIN_SIGN_OUT, END_PROVIDER_ACCESS, endProviderSessions } from '../permissions/sign-outs.ts';
 import { type Database, isUniqueViolation, queryOf } from '../platform/db/database.ts';

@@ -11,9 +11,8 @@ import { SHOWN_ACTION } from '../platform/db/method-rows.ts';
 import type { Application } from '../platform/db/models.ts';
 import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import { digest } from '../platform/secrets.ts';
-import { configure, newClientSecret } from './application-configuration.ts';
+import { configure, newClientSecret, sectorOf } from './application-settings.ts';
 import { refusalOf, remedyFor } from './refusals.ts';
-import { sectorOf } from './sectors.ts';
 
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
 const MAX_LOG_ENTRIES = 100;

@@ -77,7 +77,7 @@ export class ApiKeyBearers {
   }
 
   /** Counts a completed request. The counts are written every second. */
-  answered(authorization: string, status: number): void {
+  countCall(authorization: string, status: number): void {
     this.#keyOf(authorization).then(
       (key) => key && this.#add({ keyId: key.keyId, calls: 1, refused: status >= 400 ? 1 : 0 }),
       // The key is not valid, or the database is not available: there is no account to count for.

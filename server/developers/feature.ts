@@ -4,7 +4,7 @@ import { Accounts, accountEndpoints, Devices, deviceEndpoints } from './accounts
 import { ApiKeys, apiKeyEndpoints } from './api-keys.ts';
 import { Applications, applicationEndpoints } from './applications.ts';
 import { ApiKeyBearers } from './bearers.ts';
-import { SessionStore, Sessions } from './sessions.ts';
+import { Sessions } from './sessions.ts';
 
 /** The accounts of developers, with their sessions, devices, API keys and applications. */
 export function createDevelopers(platform: Platform, logos: Logos) {
@@ -16,7 +16,7 @@ export function createDevelopers(platform: Platform, logos: Logos) {
     accounts,
     applications,
     bearers,
-    sessions: new Sessions(new SessionStore(core)),
+    sessions: new Sessions(core),
     endpoints: [
       ...accountEndpoints(accounts),
       ...deviceEndpoints(new Devices(database)),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type pg from 'pg';
-import { raiseGenerations } from '../permissions/generations.ts';
+import { raiseGenerations } from '../permissions/conditions.ts';
 import { endProviderSessions, LOCK_LOGOUT } from '../permissions/sign-outs.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { inTransaction } from '../platform/db/database.ts';
@@ -13,34 +13,6 @@ import type { ApiKeyBearers } from './bearers.ts';
 /** Returns the public id of a device: the first 16 bytes of the hash of its cookie, in hex so that a command never reads it as a flag. */
 export function deviceIdOf(device: Buffer): string {
   return device.toString('hex', 0, 16);
-}
-
-/** Sessions of developers: in a browser by its `sid` cookie, in a program by a bearer token. */
-export class Sessions {
-  readonly #store: SessionStore;
-
-  constructor(store: SessionStore) {
-    this.#store = store;
-  }
-
-  /** Returns the account of a session secret, from the `sid` cookie or a bearer token, which may be an application's; null when it has ended. */
-  accountOf(session: string): Promise<SessionUser | null> {
-    return this.#store.user(digest(session));
-  }
-
-  /** Returns the account that is signed in in a browser by its `sid` cookie. An application's token in that cookie does not count. */
-  async signedInBy(sid: string | undefined): Promise<SessionUser | null> {
-    const user = isRandomSecret(sid) ? await this.accountOf(sid) : null;
-    return user?.clientId === null ? user : null;
-  }
-
-  /**
-   * Ends all sessions and keys of the browser's device and of the session's device, or an application's token.
-   * @returns whether it was an application's token
-   */
-  logout(session: string | undefined, device: string | undefined): Promise<boolean> {
-    return this.#store.end(session ? digest(session) : null, device ? digest(device) : null);
-  }
 }
 
 /** `clientId`: the session is an application's token. */
@@ -80,17 +52,26 @@ ${addActivity(
   'ended join users u on u.id = ended.user_id',
 )}`;
 
-/** The statements of developers' sessions. A sign-in opens them (signin/portal.ts). */
-export class SessionStore {
+/** Sessions of developers: in a browser by its `sid` cookie, in a program by a bearer token. A sign-in opens them (signin/portal.ts). */
+export class Sessions {
   readonly #core: pg.Pool;
 
   constructor(core: pg.Pool) {
     this.#core = core;
   }
 
-  /** Returns the account of a session, which counts as use of it; null when it has ended. */
-  async user(session: Buffer): Promise<SessionUser | null> {
-    return (await this.#run<SessionUser>('signin-session', SESSION_USER, [session])).rows[0] ?? null;
+  /**
+   * Returns the account of a session secret, from the `sid` cookie or a bearer token, which may be an application's; null when it has
+   * ended. Counts as use of the session.
+   */
+  async accountOf(session: string): Promise<SessionUser | null> {
+    return (await this.#run<SessionUser>('signin-session', SESSION_USER, [digest(session)])).rows[0] ?? null;
+  }
+
+  /** Returns the account that is signed in in a browser by its `sid` cookie. An application's token in that cookie does not count. */
+  async signedInBy(sid: string | undefined): Promise<SessionUser | null> {
+    const user = isRandomSecret(sid) ? await this.accountOf(sid) : null;
+    return user?.clientId === null ? user : null;
   }
 
   /**
@@ -98,18 +79,19 @@ export class SessionStore {
    * ends alone.
    * @returns whether it was an application's token
    */
-  async end(session: Buffer | null, device: Buffer | null): Promise<boolean> {
+  async logout(session: string | undefined, device: string | undefined): Promise<boolean> {
     type Found = { device: Buffer | null; clientId: string | null };
+    const hash = session ? digest(session) : null;
     const text = 'select device, client_id as "clientId" from sessions where hash = $1';
-    const [found] = session ? (await this.#run<Found>('signin-session-device', text, [session])).rows : [];
+    const [found] = hash ? (await this.#run<Found>('signin-session-device', text, [hash])).rows : [];
     if (found?.clientId) {
-      await this.#run('signin-application-logout', APPLICATION_LOGOUT, [session]);
+      await this.#run('signin-application-logout', APPLICATION_LOGOUT, [hash]);
       return true;
     }
-    const devices = [device, found?.device].filter((known) => known != null);
+    const devices = [device ? digest(device) : null, found?.device].filter((known) => known != null);
     await inTransaction(this.#core, async (query) => {
       await query('signin-lock-logout', LOCK_LOGOUT, [devices]);
-      await query('signin-logout', LOGOUT, [session, devices]);
+      await query('signin-logout', LOGOUT, [hash, devices]);
     });
     return false;
   }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isRememberedKeyAlive } from '../permissions/remembered-keys.ts';
+import { isRememberedKeyAlive } from '../permissions/conditions.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { batched } from '../platform/db/batch.ts';
 import type { Database } from '../platform/db/database.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { mailboxOf, readEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
-import { raiseGenerations } from '../permissions/generations.ts';
+import { raiseGenerations } from '../permissions/conditions.ts';
 import { BEGIN_SIGN_OUT } from '../permissions/sign-outs.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { readSchemaState } from '../platform/db/migrate.ts';

@@ -4,8 +4,7 @@ import type { Query } from '../platform/db/database.ts';
 import type { Account, Caller } from '../platform/http/endpoint.ts';
 import { bearerOf } from '../platform/http/reading.ts';
 import { digest, isRandomSecret } from '../platform/secrets.ts';
-import { generationOf } from './generations.ts';
-import { isRememberedKeyAlive, provenAtOf } from './remembered-keys.ts';
+import { generationOf, isRememberedKeyAlive, provenAtOf } from './conditions.ts';
 import { WAIT_FOR_SIGN_OUT } from './sign-outs.ts';
 
 /** A session, and the device on which its person proved the address; null for a program, whose device is that of its session. */

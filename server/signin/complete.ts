@@ -1,6 +1,6 @@
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import { type Browser, createAuthKey, deviceLabelOf } from '../developers/browser.ts';
-import { REMEMBERED_LIFE } from '../permissions/remembered-keys.ts';
+import { REMEMBERED_LIFE } from '../permissions/conditions.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { digest, randomSecret } from '../platform/secrets.ts';
 import { endGuesses } from './guesses.ts';

@@ -7,7 +7,7 @@ import type { Destination } from '../../contract/signin.ts';
 import type { Applications } from '../developers/applications.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../developers/browser.ts';
 import { deviceIdOf } from '../developers/sessions.ts';
-import { raiseGenerations } from '../permissions/generations.ts';
+import { raiseGenerations } from '../permissions/conditions.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import type { Database } from '../platform/db/database.ts';
 import { digest, randomSecret } from '../platform/secrets.ts';

@@ -5,7 +5,7 @@ import { maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../developers/browser.ts';
-import { raiseGenerations } from '../permissions/generations.ts';
+import { raiseGenerations } from '../permissions/conditions.ts';
 import { BEGIN_SESSION_CHANGE, notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { inTransaction } from '../platform/db/database.ts';
 import { blockOfNetwork } from '../platform/http/reading.ts';

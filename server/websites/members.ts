@@ -26,7 +26,7 @@ export type InviteMember = (
 
 const DAY_MS = 86_400_000;
 const EXPIRES_AFTER_MS = INVITATION_DAYS * DAY_MS;
-const IS_VALID = `now() - interval '${INVITATION_DAYS} days'`;
+const OLDEST_VALID = `now() - interval '${INVITATION_DAYS} days'`;
 
 /**
  * The teams of websites: the linked address, and those who accepted an invitation. Every change is in the audit log twice: once for the
@@ -63,11 +63,11 @@ export class Members {
     const { website } = await findOwned(orm, account.email, id);
     if (!website.provenAt) throw new Fault('unproven_domain');
     // Before the limit, so that a sign-in for the proof does not cost an invitation.
-    await orm.sequelize.transaction((transaction) => beginInvitation(queryOf(orm.sequelize, transaction), account, role, proof));
+    await orm.sequelize.transaction((transaction) => beginGrant(queryOf(orm.sequelize, transaction), account, role, proof));
     await limits.hit('invitations', account.email);
     const inviter = account.email;
     await inviteMember({ email, domain: website.domain, role, inviter, clientAddress }, async (query) => {
-      await beginInvitation(query, account, role, proof);
+      await beginGrant(query, account, role, proof);
       await addInvitation(query, { websiteId: id, email, role, invitedBy: inviter });
     });
     return this.#member(id, email);
@@ -84,7 +84,7 @@ export class Members {
   ): Promise<Output<'changeMember'>> {
     const orm = await this.#parts.database.orm();
     await orm.sequelize.transaction(async (transaction) => {
-      await beginInvitation(queryOf(orm.sequelize, transaction), account, role, proof);
+      await beginGrant(queryOf(orm.sequelize, transaction), account, role, proof);
       const { website, linkedAddress } = await findOwned(orm, account.email, id, transaction);
       if (email === linkedAddress) throw linkedStays();
       const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });
@@ -110,11 +110,11 @@ export class Members {
       const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });
       if (!member) throw new Fault('member_not_found');
       await member.destroy({ transaction });
-      const [done, undergone] = member.joinedAt
+      const [action, actionForOther] = member.joinedAt
         ? ['member_removed', 'removed_from_website']
         : ['invitation_withdrawn', 'invitation_withdrawn'];
       if (isLeaving) await this.#audit(website, account, 'website_left', [linkedAddress, 'member_left'], transaction);
-      else await this.#audit(website, account, done, [email, undergone], transaction);
+      else await this.#audit(website, account, action, [email, actionForOther], transaction);
     });
     return { success: true };
   }
@@ -122,7 +122,7 @@ export class Members {
   /** Returns the invitations that the account can accept, newest first. */
   async invitations({ email }: Account): Promise<Output<'listInvitations'>> {
     const { Op, time, Website, WebsiteMember } = await this.#parts.database.orm();
-    const where = { email, joinedAt: null, invitedAt: { [Op.gt]: time(IS_VALID) } };
+    const where = { email, joinedAt: null, invitedAt: { [Op.gt]: time(OLDEST_VALID) } };
     const invitations = await WebsiteMember.findAll({ where, order: [['invitedAt', 'desc']], raw: true });
     const websites = await Website.findAll({ where: { id: invitations.map(({ websiteId }) => websiteId) }, raw: true });
     return invitations.flatMap(({ websiteId, role, invitedBy, invitedAt }) =>
@@ -146,7 +146,7 @@ export class Members {
     const website = await orm.sequelize.transaction(async (transaction) => {
       await beginChange(queryOf(orm.sequelize, transaction), account);
       const found = await orm.Website.findByPk(id, { lock: true, transaction });
-      const invited = { websiteId: id, email: account.email, joinedAt: null, invitedAt: { [orm.Op.gt]: orm.time(IS_VALID) } };
+      const invited = { websiteId: id, email: account.email, joinedAt: null, invitedAt: { [orm.Op.gt]: orm.time(OLDEST_VALID) } };
       const [accepted] = found ? await orm.WebsiteMember.update({ joinedAt: orm.time('now()') }, { where: invited, transaction }) : [0];
       if (!found || accepted === 0) throw new Fault('invitation_not_found');
       await this.#audit(found, account, 'invitation_accepted', [found.email, 'member_joined'], transaction);
@@ -182,13 +182,13 @@ export class Members {
     { id: websiteId, domain }: Website,
     account: Account,
     action: string,
-    [email, undergone]: [string | null, string],
+    [email, actionForOther]: [string | null, string],
     transaction: Transaction,
   ): Promise<void> {
     const { AuditEntry } = await this.#parts.database.orm();
     const rows = [
       { action, ...by(account), object: email, websiteId, domain },
-      { action: undergone, email, actor: account.email, websiteId, domain },
+      { action: actionForOther, email, actor: account.email, websiteId, domain },
     ];
     await AuditEntry.bulkCreate(rows, { transaction });
   }
@@ -230,7 +230,7 @@ export function memberEndpoints(members: Members): Endpoint[] {
 }
 
 /** Begins what gives an address a role. @throws Fault proof_needed for an owner, sign_in_needed */
-async function beginInvitation(query: Query, account: Account, role: WebsiteRole, proof: ProofSource | null): Promise<void> {
+async function beginGrant(query: Query, account: Account, role: WebsiteRole, proof: ProofSource | null): Promise<void> {
   if (role === 'owner') await requireProof(query, account, proof);
   else await beginChange(query, account);
 }

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_ICON_BYTES } from '../../contract/limits.ts';
-import { isOfGeneration } from '../permissions/generations.ts';
+import { isOfGeneration } from '../permissions/conditions.ts';
 import { type Database, type Query, queryOf } from '../platform/db/database.ts';
 import type { Account } from '../platform/http/endpoint.ts';
 import type { Limits } from '../platform/http/limits.ts';

@@ -445,7 +445,7 @@ export const mutations: Mutation[] = [
       "const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });\n      if (!member) throw new Fault('member_not_found');\n      await member.destroy",
       'test/api/website-members.test.ts',
     ],
-    ['joinedAt: null, invitedAt: { [orm.Op.gt]: orm.time(IS_VALID) } };', 'joinedAt: null };', 'test/api/website-members.test.ts'],
+    ['joinedAt: null, invitedAt: { [orm.Op.gt]: orm.time(OLDEST_VALID) } };', 'joinedAt: null };', 'test/api/website-members.test.ts'],
   ]),
   ...rowsOf('server/websites/managers.ts', [
     ["if (role !== 'owner') throw new Fault('owner_needed');", '', 'test/api/website-members.test.ts'],

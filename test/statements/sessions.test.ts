@@ -1,24 +1,31 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { SessionStore } from '../../server/developers/sessions.ts';
+import { Sessions } from '../../server/developers/sessions.ts';
+import { digest, randomSecret } from '../../server/platform/secrets.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { freshBytes, insert, useDatabase } from './database.ts';
 
 const database = await useDatabase();
-const store = new SessionStore(database.core);
+const sessions = new Sessions(database.core);
 
 /** Adds a session of a new account. @param changes columns of the session */
 async function session(changes: Record<string, unknown> = {}) {
-  const [id, hash, email] = [uuid(), freshBytes(), freshAddress()];
+  const [id, secret, email] = [uuid(), randomSecret(), freshAddress()];
   await insert(database, 'users', { id, email });
-  await insert(database, 'sessions', { hash, user_id: id, device: freshBytes(), expires_at: "sql:now() + interval '1 day'", ...changes });
-  return { hash, email };
+  await insert(database, 'sessions', {
+    hash: digest(secret),
+    user_id: id,
+    device: freshBytes(),
+    expires_at: "sql:now() + interval '1 day'",
+    ...changes,
+  });
+  return { secret, email };
 }
 
 test('a session is that of its account', async () => {
-  const { hash, email } = await session();
-  expect(await store.user(hash)).toMatchObject({ email, clientId: null });
-  expect(await store.user(freshBytes())).toBeNull();
+  const { secret, email } = await session();
+  expect(await sessions.accountOf(secret)).toMatchObject({ email, clientId: null });
+  expect(await sessions.accountOf(randomSecret())).toBeNull();
 });
 
 test.each<[string, Record<string, unknown>]>([
@@ -26,6 +33,6 @@ test.each<[string, Record<string, unknown>]>([
   ['was not used for 7 days', { seen_at: "sql:now() - interval '7 days'" }],
   ['is of an application that does not exist', { client_id: 'unknown' }],
 ])('a session that %s identifies nobody', async (_, changes) => {
-  const { hash } = await session(changes);
-  expect(await store.user(hash)).toBeNull();
+  const { secret } = await session(changes);
+  expect(await sessions.accountOf(secret)).toBeNull();
 });

@@ -6,7 +6,7 @@ import { EVP_NONCE_SECONDS } from '../../../contract/limits.ts';
 import type { SignInPage } from '../../../contract/pages.ts';
 import type { Destination } from '../../../contract/signin.ts';
 import { type Browser, browserOf, PageValues, rememberAccount } from '../../developers/browser.ts';
-import { isOfGeneration } from '../../permissions/generations.ts';
+import { isOfGeneration } from '../../permissions/conditions.ts';
 import { notBeingSignedOut } from '../../permissions/sign-outs.ts';
 import { methodCode } from '../../platform/db/method-rows.ts';
 import type { Cookies } from '../../platform/http/cookies.ts';
