@@ -133,8 +133,8 @@ type Parts = {
 /** A form post: the page that it belongs to, and what it contains. */
 type Post = {
   /** The request, with the address of the page. */
-  page: PageRequest;
-  browser: RequestSource;
+  request: PageRequest;
+  source: RequestSource;
   query: PageQuery;
   language: LanguageCode;
   /** What the calls of the page are sent with. */
@@ -208,12 +208,12 @@ export class SignInDoors {
   additionTo(name: CallName, { headers }: IncomingMessage): Addition | null {
     const url = PREFERRED.exec(headers.prefer?.toString() ?? '')?.[1];
     if (url === undefined || !isPageCall(name) || !isPage(url)) return null;
-    return async (browser, call) => {
-      const page: PageRequest = { headers, url, ofCall: true };
-      const next = await this.#parts.machine.follow(page, browser, name, call);
+    return async (source, call) => {
+      const request: PageRequest = { headers, url, ofCall: true };
+      const next = await this.#parts.machine.follow(request, source, name, call);
       if (!next || 'leave' in next) return next;
       if ('page' in next) return { page: next.page };
-      return { page: (await this.#parts.pages.at(page, browser.cookies, { step: 'code', email: next.codeFor })).page };
+      return { page: (await this.#parts.pages.at(request, source.cookies, { step: 'code', email: next.codeFor })).page };
     };
   }
 
@@ -222,18 +222,19 @@ export class SignInDoors {
    * @throws Fault foreign_origin, and those of readBody
    */
   async #receive(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: FormPath): Promise<void> {
-    const page = { headers: request.headers, url: pageOfForm(request, uid, name) };
-    const query = queryOfPage(page);
-    const browser = this.#parts.sourceOf(request, response);
+    const ofPage = { headers: request.headers, url: pageOfForm(request, uid, name) };
+    const query = queryOfPage(ofPage);
+    const source = this.#parts.sourceOf(request, response);
     requireOwnForm(request, this.#parts.origins);
     const fields = await readBody(request, true);
-    const post = { page, browser, query, language: languageOf(query.language), destination: destinationOf(uid, query), uid, fields };
+    const language = languageOf(query.language);
+    const post = { request: ofPage, source, query, language, destination: destinationOf(uid, query), uid, fields };
     const skips = name === 'browser' && fields.skip !== undefined;
     if (name !== 'forget' && !skips) {
       this.#show(request, response, post, await this.#act(name, post));
       return;
     }
-    if (skips) forgetRefusal(browser.cookies);
+    if (skips) forgetRefusal(source.cookies);
     else await this.#forget(post);
     this.#redirect(response, urlOfPage(request, uid, name));
   }
@@ -245,35 +246,35 @@ export class SignInDoors {
 
   async #call(name: Exclude<FormPath, 'account' | 'forget'>, post: Post): Promise<Next> {
     const { call, inputOf } = FORMS[name];
-    const next = await this.#parts.machine.act(post.page, post.browser, call, inputOf(post));
+    const next = await this.#parts.machine.act(post.request, post.source, call, inputOf(post));
     // A browser was confirmed whose refusal has expired.
     return next ?? { leave: pageUrl({}, post.language) };
   }
 
   /** Signs in with the token of the browser, or requests an email. */
   async #begin(post: Post): Promise<Next> {
-    const { page, browser, destination, fields } = post;
+    const { request, source, destination, fields } = post;
     const { email, [VERIFICATION_FIELD]: token } = fields;
-    const verified = token ? await this.#parts.machine.act(page, browser, 'verifiedEmailSignIn', { email, token, ...destination }) : null;
+    const verified = token ? await this.#parts.machine.act(request, source, 'verifiedEmailSignIn', { email, token, ...destination }) : null;
     return verified && 'leave' in verified ? verified : this.#call('address', post);
   }
 
   /** Signs in with a remembered account. One that does not meet the conditions of the website or application only fills in its address. */
-  async #signInAgain({ page, browser, destination, fields }: Post): Promise<Next> {
+  async #signInAgain({ request, source, destination, fields }: Post): Promise<Next> {
     const { machine, pages } = this.#parts;
-    const { cookies } = browser;
+    const { cookies } = source;
     const email = textOf(fields.email);
-    const shown = await pages.at(page, cookies, { step: 'address', email });
+    const shown = await pages.at(request, cookies, { step: 'address', email });
     const { oneClick } = shown.page.steps ?? {};
     if (oneClick && !oneClick.includes(email)) return shown;
     const key = rememberedKeyOf(cookies, email);
-    if (!key) return machine.refuse(page, browser, 'account', { email }, { code: 'no_saved_login', status: 400 });
-    const next = await machine.act(page, browser, 'validateKey', { email, key, ...destination });
+    if (!key) return machine.refuse(request, source, 'account', { email }, { code: 'no_saved_login', status: 400 });
+    const next = await machine.act(request, source, 'validateKey', { email, key, ...destination });
     if (next && 'page' in next && next.status === 401) forgetKey(cookies, email);
     return next ?? shown;
   }
 
-  async #forget({ browser: { cookies }, fields }: Post): Promise<void> {
+  async #forget({ source: { cookies }, fields }: Post): Promise<void> {
     const email = textOf(fields.email);
     await this.#parts.forgetKey(email, cookies.get('device'));
     forgetAccount(cookies, email);

@@ -58,24 +58,24 @@ export class SignInMachine {
     this.#parts = parts;
   }
 
-  /** Makes a call for a page, and returns where its sign-in goes on. @param page the request, with the address of the page */
-  act(page: PageRequest, browser: RequestSource, name: PageCall, input: Record<string, unknown>): Promise<Next | null> {
-    return this.follow(page, browser, name, () => this.#parts.makeCall(name, input, browser));
+  /** Makes a call for a page, and returns where its sign-in goes on. @param request has the address of the page */
+  act(request: PageRequest, source: RequestSource, name: PageCall, input: Record<string, unknown>): Promise<Next | null> {
+    return this.follow(request, source, name, () => this.#parts.makeCall(name, input, source));
   }
 
   /**
    * Returns where a sign-in goes on after a call of its page; null where the page stays, or continues from the response by itself.
    * @param make makes the call
    */
-  async follow(page: PageRequest, browser: RequestSource, name: PageCall, make: () => Promise<Result>): Promise<Next | null> {
+  async follow(request: PageRequest, source: RequestSource, name: PageCall, make: () => Promise<Result>): Promise<Next | null> {
     // A call that confirms the browser makes it forget the refusal.
-    const refusal = refusalOf(browser.cookies);
+    const refusal = refusalOf(source.cookies);
     const { input, output, error } = await make();
-    if (error && page.ofCall && !ofForm(error.fault)) return null;
-    if (error) return this.refuse(page, browser, formOf(name, page), input, error.fault);
+    if (error && request.ofCall && !ofForm(error.fault)) return null;
+    if (error) return this.refuse(request, source, formOf(name, request), input, error.fault);
     if (name === 'confirmBrowser') return refusal && { leave: pageUrl(refusal, refusal.language) };
     const response: PageOutput = output;
-    return response.sent ? { codeFor: textOf(input.email) } : this.#after(page, browser, response, textOf(input.email));
+    return response.sent ? { codeFor: textOf(input.email) } : this.#after(request, source, response, textOf(input.email));
   }
 
   /**
@@ -119,18 +119,18 @@ export class SignInMachine {
   }
 
   /** Returns where a sign-in goes on whose person is proven; null for one that only its page continues. */
-  async #after(page: PageRequest, browser: RequestSource, response: PageOutput, email: string): Promise<NextPage | null> {
+  async #after(request: PageRequest, source: RequestSource, response: PageOutput, email: string): Promise<NextPage | null> {
     const { addPasskey, passkey, redirectUrl } = response;
     if (!addPasskey && !passkey) return redirectUrl ? { leave: redirectUrl } : null;
-    const { language, target } = (await this.#parts.pages.at(page, browser.cookies)).page;
+    const { language, target } = (await this.#parts.pages.at(request, source.cookies)).page;
     const content = addPasskey ? { addPasskey } : { offer: { email, options: passkey ?? {}, url: redirectUrl ?? '' } };
     return { page: { language, target, ...content }, status: 200 };
   }
 }
 
 /** Returns the form that makes a call: step 2 requests another email. */
-function formOf(name: PageCall, page: PageRequest): FormName {
-  return FORMS[name] === 'address' && queryOfPage(page).step === 'code' ? 'resend' : FORMS[name];
+function formOf(name: PageCall, request: PageRequest): FormName {
+  return FORMS[name] === 'address' && queryOfPage(request).step === 'code' ? 'resend' : FORMS[name];
 }
 
 /** Whether a call was refused for what its form contains. No page follows any other failure: reading it could fail as the call did. */
