@@ -129,7 +129,7 @@ export class Probes {
 /** Returns how long the work took in milliseconds, or null when it failed or took longer than `timeoutMs`. */
 async function measureMs(work: Promise<unknown>, timeoutMs: number): Promise<number | null> {
   const startedAt = performance.now();
-  const succeeded = await withTimeout(
+  const succeeded = await valueWithin(
     work.then(() => true),
     timeoutMs,
   );
@@ -137,7 +137,7 @@ async function measureMs(work: Promise<unknown>, timeoutMs: number): Promise<num
 }
 
 /** Returns a value, or null when it cannot be read in time. */
-export function withTimeout<Value>(value: Promise<Value>, timeoutMs: number): Promise<Value | null> {
+export function valueWithin<Value>(value: Promise<Value>, timeoutMs: number): Promise<Value | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, timeoutMs, null).unref();
     value.then(resolve, () => resolve(null)).finally(() => clearTimeout(timer));

@@ -4,7 +4,7 @@ import type { Output } from '../../contract/calls.ts';
 import type { Config } from '../platform/config.ts';
 import { type Endpoint, handle } from '../platform/http/endpoint.ts';
 import { domainOf } from '../platform/sender.ts';
-import { type Component, type History, type Probe, type Probes, type StatusStore, withTimeout } from './probes.ts';
+import { type Component, type History, type Probe, type Probes, type StatusStore, valueWithin } from './probes.ts';
 
 type StatusOutput = Output<'status'>;
 type State = StatusOutput['state'];
@@ -62,12 +62,12 @@ export class Status {
 
   /** Returns the uptime of the last 30 days; null: not enough data yet, or the history cannot be read in time. */
   async uptimePercent(): Promise<number | null> {
-    return (await withTimeout(this.read(), UPTIME_TIMEOUT_MS))?.history?.uptimePercent ?? null;
+    return (await valueWithin(this.read(), UPTIME_TIMEOUT_MS))?.history?.uptimePercent ?? null;
   }
 
   async #measure(): Promise<StatusOutput> {
     const probe = await this.#probes.recent(MAX_AGE_MS);
-    const history = probe.failed.includes('database') ? null : await withTimeout(this.#store.history(), HISTORY_TIMEOUT_MS);
+    const history = probe.failed.includes('database') ? null : await valueWithin(this.#store.history(), HISTORY_TIMEOUT_MS);
     return { ...stateOf(probe), history: history && summaryOf(history, probe.failed.length > 0) };
   }
 }

@@ -4,6 +4,7 @@ import { MAIL_BLOCK_FACTOR, RATE_LIMITS, RESERVED_MAILS } from '../../contract/l
 import type { Destination } from '../../contract/signin.ts';
 import { LEASE_SECONDS } from '../mail/mail.ts';
 import { batched } from '../platform/db/batch.ts';
+import { DATABASE_WAIT_MS } from '../platform/db/client.ts';
 import type { Query } from '../platform/db/database.ts';
 import { LOCK_BY_NAME } from '../platform/db/locks.ts';
 import type { AttemptKind } from './attempts.ts';
@@ -165,9 +166,6 @@ function toRow(attempt: NewAttempt) {
   };
 }
 
-/** Calls end with 503 after 2.9 s; what begins later than this would not end in time. */
-const MAX_WAIT_MS = 2_500;
-
 /** Runs a limited number of tasks at once and the others in turn. */
 class Semaphore {
   #free: number;
@@ -178,13 +176,13 @@ class Semaphore {
     this.#free = size;
   }
 
-  /** @throws Fault unavailable when its turn did not come within MAX_WAIT_MS; the caller has got a 503 by then, so the task must not run */
+  /** @throws Fault unavailable when its turn did not come within DATABASE_WAIT_MS; the caller has got a 503 by then, so the task must not run */
   async run<Result>(task: () => Promise<Result>): Promise<Result> {
     const began = performance.now();
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
-      if (performance.now() - began > MAX_WAIT_MS) throw new Fault('unavailable', { retryAfter: 2 });
+      if (performance.now() - began > DATABASE_WAIT_MS) throw new Fault('unavailable', { retryAfter: 2 });
       return await task();
     } finally {
       const next = this.#waiting.shift();

@@ -3,6 +3,12 @@ import pg from 'pg';
 import { connectionOf, firstHostOf, type Host, hasSeveralHosts, hostsOf, isTlsOptional, offersTls, withHost } from './address.ts';
 
 /**
+ * How long anything waits for PostgreSQL, in ms. A frozen one must become a 503 within 3 s: what queues up before these waits ends after 2.9 s
+ * (platform/http/endpoint.ts).
+ */
+export const DATABASE_WAIT_MS = 2_500;
+
+/**
  * How a session writes times, whatever the role or the database sets: the parsers of `pg` read ISO 8601 only, and the service compares
  * days in UTC.
  */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Sequelize, Transaction } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
-import { DatabaseClient, disconnect, isBroken, isReadOnly, isUnanswered, SESSION_SETTINGS } from './client.ts';
+import { DATABASE_WAIT_MS, DatabaseClient, disconnect, isBroken, isReadOnly, isUnanswered, SESSION_SETTINGS } from './client.ts';
 import type { Orm } from './models.ts';
 
 /** How this program connects to PostgreSQL. */
@@ -19,8 +19,6 @@ export type DatabaseRoute = {
 /** Runs one statement, in the transaction that it belongs to. */
 export type Query = (text: string, values: unknown[]) => Promise<{ rows: unknown[] }>;
 
-// A frozen PostgreSQL must become a 503 within 3 s, so every wait for it ends after 2.5 s.
-const WAIT_MS = 2_500;
 /** The server cancels a statement so much earlier, so that only a server that does not respond costs the connection. */
 const CANCELLED_EARLIER_MS = 300;
 const RECONNECT_PAUSE_MS = 1_000;
@@ -48,7 +46,7 @@ export const directRoute = (url: string): DatabaseRoute => ({ url, directUrl: ur
  * Opens the pools; they connect on first use.
  * @param to a route, or the URL of a PostgreSQL without a pooler
  */
-export function openDatabase(to: DatabaseRoute | string, { poolSize = 8, waitMs = WAIT_MS }: Partial<PoolOptions> = {}): Database {
+export function openDatabase(to: DatabaseRoute | string, { poolSize = 8, waitMs = DATABASE_WAIT_MS }: Partial<PoolOptions> = {}): Database {
   return new Database(typeof to === 'string' ? directRoute(to) : to, { poolSize, waitMs });
 }
 

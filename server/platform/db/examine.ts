@@ -5,7 +5,7 @@ import type { DatabaseFacts, Standby } from '../../../diagnostics/deployment.ts'
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
 import { placeOf } from './address.ts';
-import { DatabaseClient, HAS_TIME_SETTINGS, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
+import { DATABASE_WAIT_MS, DatabaseClient, HAS_TIME_SETTINGS, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
 
 /** A database to connect to. `setting` gives the URL; null: the embedded PostgreSQL. */
 export type Target = { url: string; setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | null };
@@ -180,7 +180,6 @@ export async function examineDatabase(url: string): Promise<DatabaseFacts> {
 /** How long a connection keeps one session of PostgreSQL: always, or for a transaction or statement only. */
 type Pooling = 'session' | 'transaction' | 'statement';
 
-const CONNECT_MS = 2_500;
 const ANSWER_MS = 5_000;
 /** Behind a busy pooler, two transactions may run on the same server connection by chance, but not this often in a row. */
 const ROUNDS = 10;
@@ -265,7 +264,7 @@ async function withTwoClients<Result>(url: string, run: (first: pg.Client, secon
 function openClient(url: string): pg.Client {
   return new DatabaseClient({
     connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: DATABASE_WAIT_MS,
     query_timeout: ANSWER_MS,
     application_name: 'emailauth-start',
   });

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { fingerprintOf } from '../secrets.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient, READ_ONLY_CAUSE, SESSION_SETTINGS } from './client.ts';
+import { DATABASE_WAIT_MS, DatabaseClient, READ_ONLY_CAUSE, SESSION_SETTINGS } from './client.ts';
 import { LOCKS } from './locks.ts';
 import { MIGRATION_NAME } from './migration-steps.ts';
 
-const TIMEOUT_MS = 2_500;
 const RETRY_MS = 500;
 /** How long PostgreSQL may take to close the connections of a service that has just stopped. */
 const DISCONNECT_MS = 3_000;
@@ -80,8 +79,8 @@ class ServingLock {
   async #take(): Promise<boolean> {
     const client = new DatabaseClient({
       connectionString: this.#url,
-      connectionTimeoutMillis: TIMEOUT_MS,
-      query_timeout: TIMEOUT_MS,
+      connectionTimeoutMillis: DATABASE_WAIT_MS,
+      query_timeout: DATABASE_WAIT_MS,
       keepAlive: true,
       application_name: 'emailauth-serving',
     });

@@ -62,7 +62,7 @@ type Permitted<Name extends CallName> = Caller & { account: Calls[Name]['access'
 /** A call of the contract with its handler. */
 export type Endpoint = { name: CallName; handler: (input: unknown, caller: Permitted<CallName>) => unknown; timeoutSeconds: number };
 
-// PostgreSQL's own waits end at 2.5 s. What queues up before them ends here, so that a 503 is sent within 3 s.
+// After DATABASE_WAIT_MS, so that PostgreSQL's own waits end first.
 const DEFAULT_TIMEOUT_SECONDS = 2.9;
 
 /**
@@ -112,7 +112,7 @@ async function runEndpoint({ name, handler, timeoutSeconds }: Endpoint, call: Ca
     const account = await permit(spec, call);
     const { clientAddress, requestId, cookies, header, isFromThisMachine } = call;
     const caller = { clientAddress, requestId, cookies, header, isFromThisMachine, account };
-    result = { input, output: await withTimeout(handler(parsed, caller as Permitted<CallName>), timeoutSeconds) };
+    result = { input, output: await failAfter(handler(parsed, caller as Permitted<CallName>), timeoutSeconds) };
   } catch (error) {
     result = { input, error: settings.describeError(error, name, call.requestId) };
   }
@@ -164,7 +164,7 @@ const needsAccount = (access: Access): access is SignedInAccess => access === 'i
 const dependsOnIdentity = (access: Access): boolean => needsAccount(access) || access === 'any-origin';
 
 /** @throws Fault unavailable when the work takes longer */
-function withTimeout(work: unknown, seconds: number): object | Promise<object> {
+function failAfter(work: unknown, seconds: number): object | Promise<object> {
   if (!(work instanceof Promise)) return work as object;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Fault('unavailable', { retryAfter: 2 })), seconds * 1000);

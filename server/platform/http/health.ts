@@ -38,7 +38,7 @@ export function healthRouter(parts: Parts): Router {
 
   // Concurrent probes share one check, so that no queries queue up at a frozen PostgreSQL.
   const check = () => {
-    running ??= Promise.all([checkDatabase(database), withTimeout('service', parts.checks)])
+    running ??= Promise.all([checkDatabase(database), checkInTime('service', parts.checks)])
       .then((groups) => groups.flat())
       .finally(() => {
         running = undefined;
@@ -70,7 +70,7 @@ export function healthRouter(parts: Parts): Router {
 
 /** Checks that the database accepts writes. It does not write: that costs a commit per probe, and would not detect a full disk either. */
 async function checkDatabase(database: Database): Promise<Check[]> {
-  return withTimeout('database', async () => {
+  return checkInTime('database', async () => {
     const sql = `select to_regclass('migrations') is not null as migrated, ${READ_ONLY_CAUSE} as cause`;
     const [{ migrated, cause }] = (await database.core.query<{ migrated: boolean; cause: ReadOnlyCause | null }>(sql)).rows;
     if (cause) database.reconnect();
@@ -82,7 +82,7 @@ async function checkDatabase(database: Database): Promise<Check[]> {
 }
 
 /** Returns the result of a check, or a failed one when it rejects or takes too long. */
-async function withTimeout(name: string, check: () => Promise<Check[]>): Promise<Check[]> {
+async function checkInTime(name: string, check: () => Promise<Check[]>): Promise<Check[]> {
   const finished = new AbortController();
   const timedOut = [{ name, ok: false, detail: `no response within ${CHECK_TIMEOUT_MS} ms` }];
   const timer = sleep(CHECK_TIMEOUT_MS, timedOut, { signal: finished.signal, ref: false });
