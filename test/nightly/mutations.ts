@@ -430,6 +430,18 @@ export const mutations: Mutation[] = [
     ],
     ['select hits <= $3 as admitted', 'select true as admitted', 'test/api/mailbox-limits.test.ts test/api/limits.test.ts'],
   ]),
+  ...rowsOf('server/platform/http/limits.ts', [
+    ['if (hits <= this.#maxOf(limit)) return;', 'if (hits >= 0) return;', 'test/statements/rate-limits.test.ts test/api/limits.test.ts'],
+    ['if (counter.hits > this.#maxOf(limit)) throw', 'if (counter.hits < 0) throw', 'test/statements/rate-limits.test.ts'],
+  ]),
+  ...rowsOf('server/platform/db/rate-limits.ts', [
+    [
+      'resets_at = case when l.resets_at <= now() or l.hits = 0 then excluded.resets_at else l.resets_at end',
+      'resets_at = excluded.resets_at',
+      'test/statements/rate-limits.test.ts',
+    ],
+    ['excluded.hits else l.hits + excluded.hits end', 'excluded.hits else l.hits end', 'test/statements/rate-limits.test.ts'],
+  ]),
   ...rowsOf('server/websites/store.ts', [
     ["if (holder?.provenAt && !isHolder && kind !== 'dns')", 'if (false)', 'test/statements/claims.test.ts'],
   ]),
