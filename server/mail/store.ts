@@ -14,7 +14,7 @@ const RETRY_SECONDS = [5, 15, 30, 60, 120, 240, 310, 330, 420, 540];
 export const POSTPONE_SECONDS = 5;
 
 /** `expired`: how many emails were deleted unsent. */
-type Claim = { mails: Mail[]; expired: number };
+type Leased = { mails: Mail[]; expired: number };
 
 /** An email that is still to send, as the admin pages list it. */
 export type PendingEmail = { id: string; kind: string; recipient: string; tries: number; createdAt: Date; dueAt: Date; expiresAt: Date };
@@ -143,8 +143,8 @@ export class OutboxStore {
   }
 
   /** Leases the oldest emails that are due, up to `limit`, and deletes up to 200 that are due and expired. */
-  async claim(limit: number): Promise<Claim> {
-    return (await this.#core.query<Claim>({ name: 'outbox-claim', text: CLAIM, values: [limit, LEASE_SECONDS] })).rows[0];
+  async claim(limit: number): Promise<Leased> {
+    return (await this.#core.query<Leased>({ name: 'outbox-claim', text: CLAIM, values: [limit, LEASE_SECONDS] })).rows[0];
   }
 
   /**

@@ -68,7 +68,7 @@ export class Claims {
       const challenge = await this.#challengeOf(email, domain);
       const kind = await findProof(domain, challenge, needsDns ? ['dns'] : ['dns', 'file'], { dnsServers: config.dnsServers });
       if (!kind) throw notProven(needsDns);
-      const claim = { id: uuid(), domain, email, challenge, kind, by: account, source };
+      const claim = { id: uuid(), domain, email, challenge, kind, claimant: account, source };
       const result = await grantDomain(database.core, claim, uuid);
       if (result.status !== 'granted') throw notProven(result.status === 'dns_needed');
       for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });

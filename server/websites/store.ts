@@ -78,7 +78,7 @@ type Claim = {
   challenge: string;
   kind: ProofKind;
   /** The account that made the service search the proof, and the proof of its address. */
-  by: Parameters<typeof beginChange>[1];
+  claimant: Parameters<typeof beginChange>[1];
   source: ProofSource | null;
 };
 
@@ -162,14 +162,14 @@ export async function grantDomain(core: pg.Pool, claim: Claim, newMailId: () => 
 
 /** @returns null when a registration came first, whose website the next attempt replaces */
 function grantOnce(core: pg.Pool, claim: Claim, newMailId: () => string): Promise<ClaimResult | null> {
-  const { id, domain, email, challenge, kind, by, source } = claim;
+  const { id, domain, email, challenge, kind, claimant, source } = claim;
   return inTransaction(core, async (query, plain) => {
-    await beginChange(plain, by);
+    await beginChange(plain, claimant);
     // One claimant at a time. Registrations do not take this lock, so one may still come between the next statement and the insert.
     await query('claims-lock', LOCK_BY_NAME, [`claim ${domain}`]);
     const [holder] = await query<Pick<Website, 'id' | 'email' | 'provenAt'>>('claims-holder', HOLDER, [domain]);
     const isHolder = holder?.email === email;
-    if (holder && !isHolder) await requireProof(plain, by, source);
+    if (holder && !isHolder) await requireProof(plain, claimant, source);
     if (holder?.provenAt && !isHolder && kind !== 'dns') return { status: 'dns_needed' };
     if ((await query('claims-is-current', IS_CURRENT, [domain, email, challenge])).length === 0) return { status: 'outdated' };
     const isNew = !isHolder || !holder.provenAt;

@@ -14,8 +14,8 @@ async function claimOf(domain: string) {
   const key = { selector: freshBytes(16), device, email, verifier: freshBytes(), label: '', expires_at: "sql:now() + interval '400 days'" };
   await insert(database, 'remembered_keys', key);
   await insert(database, 'domain_claims', { domain, email, challenge: 'x' });
-  const by = { id, email, name: null };
-  return { id: uuid(), domain, email, challenge: 'x', by, source: { session, device: null } };
+  const claimant = { id, email, name: null };
+  return { id: uuid(), domain, email, challenge: 'x', claimant, source: { session, device: null } };
 }
 
 test.each<['proven' | 'registered', 'dns' | 'file', string]>([
