@@ -1,6 +1,6 @@
 import { arch, platform, release } from 'node:os';
 import { type CallName, calls } from '../contract/calls.ts';
-import { ApiError, type Client, createClient } from '../contract/client.ts';
+import { ApiError, type Client, clientOf, createClient } from '../contract/client.ts';
 import { createFetch, describeConnection, describeTimeout, proxyFor, TIMEOUT_MS } from './connection.ts';
 import { CommandError, EXIT } from './exit.ts';
 import type { Environment } from './installation.ts';
@@ -44,30 +44,22 @@ export function openApi({ host, env, caller, terminal, signal, cookies }: ApiOpt
       return withBody(response, init?.signal ?? signal);
     },
   });
-  const functions = Object.entries(client).map(([name, call]) => [
-    name,
-    async (input: never, options?: { signal?: AbortSignal }) => {
-      const limit = new AbortController();
-      const abort = () => limit.abort();
-      const timer = setTimeout(abort, TIMEOUT_MS);
-      for (const each of [signal, options?.signal]) each?.addEventListener('abort', abort);
-      try {
-        const response = await (call as (input: never, options: { signal: AbortSignal }) => Promise<unknown>)(input, {
-          signal: limit.signal,
-        });
-        return checkResponse(name as CallName, response);
-      } catch (error) {
-        if (signal.aborted) throw error;
-        if (limit.signal.aborted && !options?.signal?.aborted)
-          throw unreachable(describeTimeout(host, proxyFor(new URL(host), env)), error);
-        throw await toCommandError(error, caller, { host, env });
-      } finally {
-        clearTimeout(timer);
-        for (const each of [signal, options?.signal]) each?.removeEventListener('abort', abort);
-      }
-    },
-  ]);
-  return Object.fromEntries(functions) as Client;
+  return clientOf(async (name, input, options) => {
+    const limit = new AbortController();
+    const abort = () => limit.abort();
+    const timer = setTimeout(abort, TIMEOUT_MS);
+    for (const each of [signal, options?.signal]) each?.addEventListener('abort', abort);
+    try {
+      return checkResponse(name, await client[name](input as never, { signal: limit.signal }));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (limit.signal.aborted && !options?.signal?.aborted) throw unreachable(describeTimeout(host, proxyFor(new URL(host), env)), error);
+      throw await toCommandError(error, caller, { host, env });
+    } finally {
+      clearTimeout(timer);
+      for (const each of [signal, options?.signal]) each?.removeEventListener('abort', abort);
+    }
+  });
 }
 
 /**

@@ -47,6 +47,12 @@ type CallOptions = { signal?: AbortSignal; page?: string };
 
 export type Client = { [Name in CallName]: (input: Input<Name>, options?: CallOptions) => Promise<Output<Name> & Partial<NextPage>> };
 
+/** Returns the typed client of which each function makes the call of its name. */
+export function clientOf(call: (name: CallName, input: Record<string, unknown>, options?: CallOptions) => Promise<unknown>): Client {
+  const client: object = Object.fromEntries(Object.keys(calls).map((name) => [name, call.bind(null, name as CallName)]));
+  return client as Client;
+}
+
 /**
  * Returns one function for each call of the API.
  * @param options.baseUrl origin of the service; empty in the browser, where cookies go along
@@ -84,11 +90,7 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
       explained: /^\s*\{/.test(text) ? undefined : false,
     });
   };
-  const functions = Object.entries(calls).map(([name, spec]) => [
-    name,
-    (input: Record<string, unknown>, more?: CallOptions) => call(spec, input, more),
-  ]);
-  return Object.fromEntries(functions);
+  return clientOf((name, input, more) => call(calls[name], input, more));
 }
 
 /** Returns the path and the query of a call by GET. */

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { LOCALHOST } from '../contract/urls.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { assistantPrompt } from '../templates/render.ts';
+import { completeOwnDomains } from './caller.ts';
 import { frameworkIds, renderIntegration, requireFramework } from './integration.ts';
 import { orProtocolError } from './resources.ts';
-import { completeOwnDomains } from './service.ts';
 import type { McpContext } from './tool.ts';
 
 /** Registers the prompts, which a person starts from a menu of their client. */

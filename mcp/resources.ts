@@ -11,8 +11,8 @@ import { oneLine } from '../diagnostics/check.ts';
 import { docPages } from '../docs/pages.ts';
 import { readDoc } from '../docs/read.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
+import { completeOwnDomains, findByDomain } from './caller.ts';
 import { formatIntegration, frameworkIds, renderIntegration } from './integration.ts';
-import { completeOwnDomains, findByDomain } from './service.ts';
 import { describeError, hasCode, type McpContext } from './tool.ts';
 import { toSiteWithProof } from './tools/sites.ts';
 

@@ -12,7 +12,7 @@ async function open(more: Partial<McpContext> = {}): Promise<Client> {
     host: 'https://auth.example',
     version: '1.2.3',
     readOnly: false,
-    isLocal: false,
+    onDeveloperMachine: false,
     signIn: null,
     howToSignIn: 'Send a key.',
     checkWebsite: async () => [],
@@ -94,8 +94,8 @@ describe.each(tools)('$name', (tool) => {
 
 const sessions: [string, Partial<McpContext>, string[]][] = [
   ['over HTTP', {}, [...READING, ...WRITING]],
-  ['beside the app', { isLocal: true, signIn }, [...READING, ...WRITING, ...LOGIN]],
-  ['read-only', { isLocal: true, readOnly: true }, READING],
+  ['beside the app', { onDeveloperMachine: true, signIn }, [...READING, ...WRITING, ...LOGIN]],
+  ['read-only', { onDeveloperMachine: true, readOnly: true }, READING],
 ];
 
 test.each(sessions)('a session %s has its tools, and its instructions name only those', async (_, context, names) => {

@@ -68,11 +68,11 @@ export function createServer(context: McpContext): McpServer {
 }
 
 /** Returns what a model reads before it chooses a tool: what the service is, the shortest way to use it, and the session's limits. */
-function instructionsFor({ host, readOnly, howToSignIn, isLocal }: McpContext): string {
+function instructionsFor({ host, readOnly, howToSignIn, onDeveloperMachine }: McpContext): string {
   const register = readOnly
     ? `The domain has to be registered. This session is read-only: the person registers it at ${host}.`
     : 'register_domain with the domain and the address of the person.';
-  const check = isLocal
+  const check = onDeveloperMachine
     ? 'Start the app, call check_integration, and fix what fails.'
     : `Once the app is online and its domain is proven (${readOnly ? 'get_site shows how' : 'prove_domain'}), call check_integration, and fix what fails.`;
   const accountTools = `list_sites, get_site, ${readOnly ? '' : 'update_site, delete_site, prove_domain, '}get_stats and check_integration`;
@@ -82,5 +82,5 @@ To add it to an app:
 2. scaffold_integration with the framework and the domain; write its files into the project.
 3. ${check}
 Then let the person sign in once; explain_sign_in shows what happened and how to fix it. search_docs answers questions.
-${accountTools} are for the websites of the signed-in account${isLocal ? '; check_integration for localhost needs no sign-in' : ''}. The tools for applications, API keys, devices and the account are for its person. ${howToSignIn}`;
+${accountTools} are for the websites of the signed-in account${onDeveloperMachine ? '; check_integration for localhost needs no sign-in' : ''}. The tools for applications, API keys, devices and the account are for its person. ${howToSignIn}`;
 }

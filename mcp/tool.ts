@@ -19,7 +19,7 @@ export type McpContext = {
   /** Signs the session in; null where each request carries its own credentials. */
   signIn: SignIn | null;
   /** Whether the server runs on the developer's machine, as on stdio, so that its localhost is that of the app. */
-  isLocal: boolean;
+  onDeveloperMachine: boolean;
   /** What to do about a call that needs a sign-in, as a sentence for a model. */
   howToSignIn: string;
   /** Checks a website of the caller from outside; a service only one whose domain is proven. */

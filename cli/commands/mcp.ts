@@ -53,7 +53,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
         host,
         version: version(),
         readOnly,
-        isLocal: true,
+        onDeveloperMachine: true,
         signIn: readOnly ? null : signIn,
         howToSignIn: hints.howToSignIn,
         checkWebsite,
@@ -79,24 +79,20 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
 
 /** Returns the API as `callerOf` at each call: a sign-in or sign-out in a terminal takes effect while the server runs. */
 async function openClient(context: Context, hints: ErrorHints, callerOf: () => Promise<Caller | null>): Promise<Client> {
-  const [{ openApi }, { toModelError }, { calls }] = await Promise.all([
+  const [{ openApi }, { toModelError }, { clientOf }] = await Promise.all([
     import('../api.ts'),
     import('../mcp/logins.ts'),
-    import('../../contract/calls.ts'),
+    import('../../contract/client.ts'),
   ]);
   const { env, terminal, signal } = context;
-  const functions = (Object.keys(calls) as (keyof Client)[]).map((name) => [
-    name,
-    async (input: never, options?: { signal?: AbortSignal }) => {
-      try {
-        const client = openApi({ host: hints.host, env, caller: await callerOf(), terminal, signal });
-        return await client[name](input, options);
-      } catch (error) {
-        throw toModelError(error, hints);
-      }
-    },
-  ]);
-  return Object.fromEntries(functions) as Client;
+  return clientOf(async (name, input, options) => {
+    try {
+      const client = openApi({ host: hints.host, env, caller: await callerOf(), terminal, signal });
+      return await client[name](input as never, options);
+    } catch (error) {
+      throw toModelError(error, hints);
+    }
+  });
 }
 
 /** Checks websites of the account on the public internet, and the developer's localhost. DNS_SERVERS as for `emailauth doctor`. */

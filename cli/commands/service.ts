@@ -3,9 +3,9 @@ import type { AdminSession } from '../admin.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { cancelled, EXIT, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
+import { formatCount, type LoginStats, parseDays, summarize } from '../login-stats.ts';
 import { requireConfirmation } from '../prompts.ts';
 import { importServer } from '../server-package.ts';
-import { formatCount, type LoginStats, parseDays, summarize } from '../stats.ts';
 import { minuteOf, table } from '../terminal.ts';
 
 const start: CommandSpec = {

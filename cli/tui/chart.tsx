@@ -1,5 +1,5 @@
 import { Box, Text } from 'ink';
-import { type Day, formatCount } from '../stats.ts';
+import { type Day, formatCount } from '../login-stats.ts';
 import { dayParts, firstFitting, formatShort, fullDay, type Glyphs, shortDay } from './words.ts';
 
 type ChartProps = {

@@ -2,7 +2,7 @@ import { cleanup, render } from 'ink-testing-library';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { waitUntil } from '../../test/support/waiting.ts';
 import { CommandError, EXIT } from '../exit.ts';
-import { summarize } from '../stats.ts';
+import { summarize } from '../login-stats.ts';
 import { AUTO_REFRESH_MS, type Load, StatsScreen } from './stats-screen.tsx';
 import { glyphsFor } from './words.ts';
 

@@ -1,7 +1,7 @@
 import { Box, Text, useInput } from 'ink';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { describeFailure } from '../exit.ts';
-import { formatCount, type LoginStats } from '../stats.ts';
+import { formatCount, type LoginStats } from '../login-stats.ts';
 import { Chart, DayList } from './chart.tsx';
 import { afterKey, clampView, FIRST_VIEW, type Layout, layoutOf, type View, type ViewKey } from './layout.ts';
 import { clockTime, firstFitting, formatShort, type Glyphs, sanitize, truncate } from './words.ts';

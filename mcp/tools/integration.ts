@@ -10,6 +10,7 @@ import { frameworks } from '../../templates/catalog.ts';
 import { detectLayout } from '../../templates/detect.ts';
 import { type Framework, forProject, type ProjectKind } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
+import { inboxAt, isServed } from '../caller.ts';
 import {
   describeUnknownFramework,
   formatIntegration,
@@ -18,7 +19,6 @@ import {
   renderIntegration,
   requireFramework,
 } from '../integration.ts';
-import { inboxAt, isServed } from '../service.ts';
 import { Domain, defineTool, type McpContext, NextSteps, OwnDomain, READS, refusal } from '../tool.ts';
 
 const FilesIn = z.enum(['structuredContent', 'text']);
@@ -162,14 +162,14 @@ async function stepsFor(
 
 const localSteps = (site: string, { callbackPath, loginPath }: { callbackPath: string; loginPath: string }, context: McpContext) => [
   `Start the app. If it does not listen at ${site}, correct SITE_URL. ${context.host} is the service.`,
-  context.isLocal
+  context.onDeveloperMachine
     ? `Call check_integration with domain localhost and url ${site}${callbackPath}.`
     : `Request ${site}${loginPath}: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot reach your localhost from here.`,
 ];
 
-const deploymentSteps = (domain: string, site: string, callbackPath: string, { host, isLocal }: McpContext) => [
+const deploymentSteps = (domain: string, site: string, callbackPath: string, { host, onDeveloperMachine }: McpContext) => [
   ...(/^http:/.test(host) ? [`${host} is this machine: before you deploy, set EMAILAUTH_URL to a public service.`] : []),
-  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === WEBSITE_PATHS.callback ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${isLocal ? '' : ', once the domain is proven'}.`,
+  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === WEBSITE_PATHS.callback ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${onDeveloperMachine ? '' : ', once the domain is proven'}.`,
 ];
 
 export const checkIntegration = defineTool({
@@ -200,9 +200,9 @@ export const checkIntegration = defineTool({
       }),
     ),
   }),
-  async run({ domain, url, loginPath, page }, { isLocal, checkWebsite }, signal) {
+  async run({ domain, url, loginPath, page }, { onDeveloperMachine, checkWebsite }, signal) {
     // The port of a local app is unknown, and without the callback there is little to check.
-    if (domain.toLowerCase() === LOCALHOST && url === undefined && isLocal) {
+    if (domain.toLowerCase() === LOCALHOST && url === undefined && onDeveloperMachine) {
       throw refusal(
         'bad_request',
         'url is missing.',

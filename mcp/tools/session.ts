@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { anyEntered } from '../../contract/entered.ts';
-import { findCaller, findInbox, inboxAt } from '../service.ts';
+import { findCaller, findInbox, inboxAt } from '../caller.ts';
 import { Address, defineTool, hasCode, READS, refusal, type SignIn } from '../tool.ts';
 
 export const getStatus = defineTool({

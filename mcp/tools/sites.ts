@@ -3,8 +3,8 @@ import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { nextSteps } from '../../templates/render.ts';
+import { findByDomain, findCaller, findInbox, isServed, type OwnSite, requireOwnSite } from '../caller.ts';
 import { numberedList } from '../integration.ts';
-import { findByDomain, findCaller, findInbox, isServed, type OwnSite, requireOwnSite } from '../service.ts';
 import { Address, CHANGES, Domain, defineTool, hasCode, type McpContext, NextSteps, OwnDomain, READS, refusal } from '../tool.ts';
 
 type Registered = { domain: string; email?: string; status: 'active' | 'already registered'; authUrl: string };
@@ -28,7 +28,7 @@ export const registerDomain = defineTool({
   }),
   async run(input, context, signal) {
     const [registered, ...firstSteps] = await register(input, context, signal);
-    return { ...registered, nextSteps: [...firstSteps, ...stepsFor(registered, context.isLocal)] };
+    return { ...registered, nextSteps: [...firstSteps, ...stepsFor(registered, context.onDeveloperMachine)] };
   },
   text: ({ domain, status, nextSteps: steps }) =>
     [`${domain} is ${status === 'active' ? 'registered' : status}. Visitors can sign in now.`, numberedList(steps)].join('\n'),
@@ -73,12 +73,12 @@ async function register(
   }
 }
 
-function stepsFor({ domain, authUrl }: Registered, isLocal: boolean): string[] {
+function stepsFor({ domain, authUrl }: Registered, onDeveloperMachine: boolean): string[] {
   const scaffold = `Call scaffold_integration with the framework of the app and domain ${domain}, and write the files that it returns.`;
   if (domain === LOCALHOST) return [scaffold];
   return [
     scaffold,
-    isLocal
+    onDeveloperMachine
       ? 'Once the app is online, call check_integration.'
       : 'Once the app is online and the domain is proven (prove_domain), call check_integration.',
     ...nextSteps({ domain, authUrl }).map((step, i) => `By hand instead, ${i + 1} of 3: ${step}`),

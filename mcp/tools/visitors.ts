@@ -9,7 +9,7 @@ import { secondsOf } from '../../contract/rules.ts';
 import { VerifyRequest } from '../../contract/signin.ts';
 import { WebsiteStats } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { requireOwnSite } from '../service.ts';
+import { requireOwnSite } from '../caller.ts';
 import { Address, defineTool, hasCode, OwnDomain, quoted, READS, refusal, Token } from '../tool.ts';
 
 type Event = z.output<typeof WebsiteEvent>;

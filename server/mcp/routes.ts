@@ -169,7 +169,7 @@ async function openHandler(parts: Parts) {
       host: publicUrl,
       version,
       readOnly: false,
-      isLocal: false,
+      onDeveloperMachine: false,
       signIn: null,
       howToSignIn: HOW_TO_AUTHENTICATE,
       checkWebsite: createWebsiteChecks({ client, service: publicUrl, dns, from: 'service', beforeRequests: () => countSiteCheck(caller) }),

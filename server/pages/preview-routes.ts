@@ -8,7 +8,8 @@ import { LanguageChoice } from '../../contract/signin.ts';
 import { BrandingFields } from '../../contract/websites.ts';
 import type { Accounts } from '../developers/accounts.ts';
 import { deviceNamesOf } from '../developers/browser.ts';
-import { type Mailer, PREVIEW_POLICY, previewMail } from '../mail/mailer.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { MAIL_PREVIEW_POLICY, previewMail } from '../mail/preview.ts';
 import { type Account, parse } from '../platform/http/endpoint.ts';
 import { dataHeaders, requireOwnOrigin } from '../platform/http/protection.ts';
 import { queryOf } from '../platform/http/reading.ts';
@@ -31,7 +32,7 @@ type Parts = {
 /** Returns the headers of an email that a page of this origin frames. */
 const mailHeadersOf = (secure: boolean) => ({
   ...dataHeaders(secure),
-  'Content-Security-Policy': PREVIEW_POLICY,
+  'Content-Security-Policy': MAIL_PREVIEW_POLICY,
   'X-Frame-Options': 'SAMEORIGIN',
   'Content-Type': 'text/html; charset=utf-8',
 });

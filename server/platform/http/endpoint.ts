@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { type Access, type CallName, type CallSpec, type Calls, calls, type Output, type Parsed } from '../../../contract/calls.ts';
-import { ApiError, type Client } from '../../../contract/client.ts';
+import { ApiError, type Client, clientOf } from '../../../contract/client.ts';
 import { type ErrorCode, Fault } from '../../../contract/errors.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
 import { ANY_ORIGIN } from './cors.ts';
@@ -206,13 +206,11 @@ export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHin
 export function createDirectClient(makeCall: MakeCall, { identity, authorization, clientAddress, requestId }: DirectCaller): Client {
   const header = (name: string) => (name === 'authorization' ? authorization : undefined);
   const source = { clientAddress, requestId, cookies: NO_COOKIES, header };
-  const functionOf = (name: CallName) => async (input: Fields) => {
+  return clientOf(async (name, input) => {
     const { output, error } = await makeCall(name, input, source, identity);
     if (error) throw toApiError(error);
     return output;
-  };
-  const client: object = Object.fromEntries((Object.keys(calls) as CallName[]).map((name) => [name, functionOf(name)]));
-  return client as Client;
+  });
 }
 
 /** Returns an error as the typed client throws it. */

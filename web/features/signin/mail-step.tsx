@@ -13,9 +13,9 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
-import { mailboxSite } from './email.ts';
 import { useBoot, usePage } from './page.ts';
 import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
+import { mailboxSite } from './web-mail.ts';
 
 /** Step 2: waits for the link or the code of the email. */
 export function MailStep({

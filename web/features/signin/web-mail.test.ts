@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mailboxSite } from './email.ts';
+import { mailboxSite } from './web-mail.ts';
 
 test.each([
   ['ada@gmail.com', 'Gmail'],

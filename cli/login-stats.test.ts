@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseDailyLogins, parseDays, summarize } from './stats.ts';
+import { parseDailyLogins, parseDays, summarize } from './login-stats.ts';
 
 const days = [5, 0, 3, 3].map((count, i) => ({ date: `2026-11-${21 - i}`, count }));
 
