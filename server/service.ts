@@ -22,7 +22,7 @@ import { isDevelopment } from './platform/config.ts';
 import type { Query } from './platform/db/database.ts';
 import { cookiesOf } from './platform/http/cookies.ts';
 import { createDirectClient, createListener, createMakeCall, type Endpoint, NO_COOKIES } from './platform/http/endpoint.ts';
-import { challengeOf, type Resource, resourceUri } from './platform/http/errors.ts';
+import { type Resource, resourceUri, wwwAuthenticate } from './platform/http/resources.ts';
 import { createPlatform, type Feature, type Platform } from './platform/platform.ts';
 import type { WaitingInteractions } from './signin/destination.ts';
 import { createSignIn } from './signin/feature.ts';
@@ -141,7 +141,7 @@ export function createService(parts: Parts): Service {
         trustProxy,
         origins,
         identityOf,
-        challengeOf: (challenge) => challengeOf(publicUrl, 'api', challenge),
+        wwwAuthenticate: (challenge) => wwwAuthenticate(publicUrl, 'api', challenge),
         isAdmin: (cookies) => operations.admin.isOpen(cookies),
         varies: isPageCall,
         additionTo: (name, request) => signIn.doors.additionTo(name, request),

@@ -1,5 +1,5 @@
 import { type RequestHandler, type Response, Router } from 'express';
-import { isFromThisMachine } from '../platform/http/reading.ts';
+import { isFromThisMachine } from '../platform/http/client-address.ts';
 import { escapeHtml } from './composition.ts';
 import type { Inbox, InboxMessage } from './inbox.ts';
 

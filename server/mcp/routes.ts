@@ -5,12 +5,13 @@ import { Router } from 'express';
 import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import { openDns } from '../../diagnostics/dns.ts';
+import { clientAddressOf, isLoopbackHostHeader } from '../platform/http/client-address.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from '../platform/http/cors.ts';
 import { type DirectCaller, type Identity, toApiError } from '../platform/http/endpoint.ts';
-import { challengeFor, challengeOf, type DescribeError } from '../platform/http/errors.ts';
+import type { DescribeError } from '../platform/http/errors.ts';
 import { requireOwnOrigin } from '../platform/http/protection.ts';
-import { clientAddressOf, isLoopbackHostHeader } from '../platform/http/reading.ts';
 import { requestIdOf } from '../platform/http/request-record.ts';
+import { challengeFor, wwwAuthenticate } from '../platform/http/resources.ts';
 import type { Platform } from '../platform/platform.ts';
 import { isPublicAddress } from '../websites/guarded-fetch.ts';
 
@@ -132,7 +133,7 @@ function refuseToken(publicUrl: string, reason: string): Refusal {
   return {
     status: 401,
     message: `${reason} ${HOW_TO_AUTHENTICATE}`,
-    headers: { 'WWW-Authenticate': challengeOf(publicUrl, 'mcp', { error: 'invalid_token', description: reason }) },
+    headers: { 'WWW-Authenticate': wwwAuthenticate(publicUrl, 'mcp', { error: 'invalid_token', description: reason }) },
   };
 }
 
@@ -205,7 +206,7 @@ function withChallenge(response: Response, { identity, denied }: ReturnType<type
   const challenge = challengeFor(denied, identity?.scopes ?? []);
   if (!challenge) return response;
   const headers = new Headers(response.headers);
-  headers.set('WWW-Authenticate', challengeOf(publicUrl, 'mcp', challenge));
+  headers.set('WWW-Authenticate', wwwAuthenticate(publicUrl, 'mcp', challenge));
   return new Response(response.body, { status: identity ? 403 : 401, headers });
 }
 

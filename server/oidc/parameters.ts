@@ -1,5 +1,5 @@
 import type { errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
-import { FIRST_SCOPES, type Resource, resourceUri } from '../platform/http/errors.ts';
+import { FIRST_SCOPES, type Resource, resourceUri } from '../platform/http/resources.ts';
 
 type Parameters = Record<string, unknown>;
 

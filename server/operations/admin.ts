@@ -6,10 +6,10 @@ import { type Config, isDevelopment } from '../platform/config.ts';
 import type { Database } from '../platform/db/database.ts';
 import { SHOWN_ACTION } from '../platform/db/method-rows.ts';
 import type { Orm } from '../platform/db/models.ts';
+import { siteOfNetwork } from '../platform/http/client-address.ts';
 import type { Cookies } from '../platform/http/cookies.ts';
 import { type Account, type Caller, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import type { LimitName, Limits } from '../platform/http/limits.ts';
-import { siteOfNetwork } from '../platform/http/reading.ts';
 import { digest, isRandomSecret, randomSecret, type SecretKeys } from '../platform/secrets.ts';
 import { eraseAddress } from './operator-store.ts';
 

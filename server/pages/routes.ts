@@ -5,7 +5,7 @@ import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { isLoopbackRedirectHost } from '../../contract/urls.ts';
 import { docPath } from '../../docs/pages.ts';
 import { ANY_ORIGIN, preflightHeaders } from '../platform/http/cors.ts';
-import { metadataPath, type Resource, resourceUri } from '../platform/http/errors.ts';
+import { metadataPath, type Resource, resourceUri } from '../platform/http/resources.ts';
 import type { Platform } from '../platform/platform.ts';
 import { isSignInPath } from '../signin/pages.ts';
 import type { WebApp } from './web-app.ts';

@@ -8,7 +8,7 @@ import { type Browser, type NewSession, SESSION_SECONDS } from '../developers/br
 import { raiseGenerations } from '../permissions/conditions.ts';
 import { BEGIN_SESSION_CHANGE, notBeingSignedOut } from '../permissions/sign-outs.ts';
 import { inTransaction } from '../platform/db/database.ts';
-import { blockOfNetwork } from '../platform/http/reading.ts';
+import { blockOfNetwork } from '../platform/http/client-address.ts';
 import { digest } from '../platform/secrets.ts';
 import type { IssuedSecrets } from './attempts.ts';
 import { completeSignIns, issueIn } from './complete.ts';

@@ -365,18 +365,24 @@ export const mutations: Mutation[] = [
     ['if (size > MAX_BODY_BYTES) {', 'if (false) {', 'server/platform/http/reading.test.ts test/api/hostile.test.ts'],
     ['if (NUL.test(value)) throw nulFault();\n', '', 'server/platform/http/reading.test.ts'],
     ['value === null || Array.isArray(value)) throw', 'value === null) throw', 'test/api/protection.test.ts'],
-    ['forwarded.at(-trustProxy)', 'forwarded.at(0)', 'server/platform/http/reading.test.ts'],
+  ]),
+  ...rowsOf('server/platform/http/client-address.ts', [
+    ['forwarded.at(-trustProxy)', 'forwarded.at(0)', 'server/platform/http/client-address.test.ts'],
     [
       "const isForwarded = httpVersion === '1.0' || PROXY",
       'const isForwarded = PROXY',
-      'server/platform/http/reading.test.ts test/api/protection.test.ts',
+      'server/platform/http/client-address.test.ts test/api/protection.test.ts',
     ],
     [
       "?.range() === 'loopback' && isLoopbackHostHeader(headers.host)",
       "?.range() === 'loopback'",
-      'server/platform/http/reading.test.ts test/api/protection.test.ts',
+      'server/platform/http/client-address.test.ts test/api/protection.test.ts',
     ],
-    ["network.replace(/:[^:]+::\\/64$/, '::/48')", 'network', 'server/platform/http/reading.test.ts test/api/network-limits.test.ts'],
+    [
+      "network.replace(/:[^:]+::\\/64$/, '::/48')",
+      'network',
+      'server/platform/http/client-address.test.ts test/api/network-limits.test.ts',
+    ],
   ]),
   ...rowsOf('server/oidc/interactions.ts', [
     ['params: { ...waiting.params, login_hint: undefined }', 'params: waiting.params', 'test/api/next-page.test.ts'],

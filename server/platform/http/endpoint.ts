@@ -3,12 +3,14 @@ import type { z } from 'zod';
 import { type Access, type CallName, type CallSpec, type Calls, calls, type Output, type Parsed } from '../../../contract/calls.ts';
 import { ApiError, type Client, clientOf } from '../../../contract/client.ts';
 import { type ErrorCode, Fault } from '../../../contract/errors.ts';
+import { blockOfNetwork, clientAddressOf, isFromThisMachine } from './client-address.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
 import { ANY_ORIGIN } from './cors.ts';
-import { type Challenge, challengeFor, type DescribedError, type DescribeError, sendError } from './errors.ts';
+import { type DescribedError, type DescribeError, sendError } from './errors.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
-import { blockOfNetwork, clientAddressOf, isFromThisMachine, queryOf, readBody } from './reading.ts';
+import { queryOf, readBody } from './reading.ts';
 import { requestIdOf } from './request-record.ts';
+import { type Challenge, challengeFor } from './resources.ts';
 
 /** A signed-in account. `device`: its browser, program or API key; `network`: the block of its network address. */
 export type Account = { id: string; email: string; name: string | null; device?: string | null; network?: string };
@@ -243,7 +245,7 @@ export type ListenerSettings = RunSettings & {
   /** Returns whether the request's `admin` cookie belongs to an open admin session; counts as use of it. */
   isAdmin(cookies: Cookies): Promise<boolean>;
   /** Returns the value of WWW-Authenticate. */
-  challengeOf(challenge: Challenge): string;
+  wwwAuthenticate(challenge: Challenge): string;
 };
 
 /**
@@ -291,7 +293,7 @@ export function createListener(settings: ListenerSettings): (endpoint: Endpoint)
       const { output, error } = await make();
       if (error) {
         const challenge = challengeFor(error.fault, scope && [scope]);
-        const errorHeaders = challenge ? { ...headers, 'WWW-Authenticate': settings.challengeOf(challenge) } : headers;
+        const errorHeaders = challenge ? { ...headers, 'WWW-Authenticate': settings.wwwAuthenticate(challenge) } : headers;
         return sendError(response, { ...error, body: { ...error.body, ...added } }, errorHeaders, { oauth });
       }
       const json = JSON.stringify(added ? { ...output, ...added } : output);

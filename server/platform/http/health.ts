@@ -7,8 +7,8 @@ import type { Config } from '../config.ts';
 import { READ_ONLY_CAUSE, type ReadOnlyCause } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
 import { READ_ONLY_TEXTS } from '../db/examine.ts';
+import { isFromThisMachine } from './client-address.ts';
 import { dataHeaders } from './protection.ts';
-import { isFromThisMachine } from './reading.ts';
 
 /** One precondition for serving requests. */
 export type Check = { name: string; ok: boolean; detail?: string };

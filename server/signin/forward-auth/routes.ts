@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import { Fault } from '../../../contract/errors.ts';
-import { clientAddressOf, queryOf } from '../../platform/http/reading.ts';
+import { clientAddressOf } from '../../platform/http/client-address.ts';
+import { queryOf } from '../../platform/http/reading.ts';
 import {
   type Decision,
   ForwardAuth,

@@ -6,7 +6,7 @@ import { RATE_LIMITS } from '../../../contract/limits.ts';
 import { type EventRecorder, subjectOf } from '../../activity/recorder.ts';
 import type { Browser } from '../../developers/browser.ts';
 import type { Database } from '../../platform/db/database.ts';
-import { siteOfNetwork } from '../../platform/http/reading.ts';
+import { siteOfNetwork } from '../../platform/http/client-address.ts';
 import type { Log } from '../../platform/log.ts';
 import { wrongCodes } from '../../platform/metrics/metrics.ts';
 import { digest } from '../../platform/secrets.ts';
