@@ -4,8 +4,9 @@ import { STATS_DAYS } from '../../contract/limits.ts';
 import { countsOf, OTHER_METHODS } from '../../contract/methods.ts';
 import { LOCALHOST } from '../../contract/urls.ts';
 import { columnOf } from '../platform/db/activity-rows.ts';
+import type { JobQuery } from '../platform/db/database.ts';
 import { BY_EMAIL, methodCode, WITHOUT_EMAIL } from '../platform/db/method-rows.ts';
-import { type JobQuery, writersOf } from '../platform/db/row-numbers.ts';
+import { writersOf } from '../platform/db/row-numbers.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /**

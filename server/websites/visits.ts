@@ -1,6 +1,6 @@
 import { VISITOR_DAYS } from '../../contract/limits.ts';
+import type { JobQuery } from '../platform/db/database.ts';
 import { BY_EMAIL, WITHOUT_EMAIL } from '../platform/db/method-rows.ts';
-import type { JobQuery } from '../platform/db/row-numbers.ts';
 
 /*
  * The visitors of websites are totals of the audit log up to a row number in visitor_roll_up. A job adds the later rows every minute, in

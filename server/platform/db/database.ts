@@ -19,6 +19,12 @@ export type DatabaseRoute = {
 /** Runs one statement, in the transaction that it belongs to. */
 export type Query = (text: string, values: unknown[]) => Promise<{ rows: unknown[] }>;
 
+/** Runs one statement, as graphile-worker's `query` for a task does. */
+export type JobQuery = <Row extends object>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
+
+/** What a pool calls with a connection. */
+export type OnConnection = Parameters<pg.Pool['connect']>[0];
+
 /** The server cancels a statement so much earlier, so that only a server that does not respond costs the connection. */
 const CANCELLED_EARLIER_MS = 300;
 const RECONNECT_PAUSE_MS = 1_000;
@@ -53,7 +59,7 @@ export function openDatabase(to: DatabaseRoute | string, { poolSize = 8, waitMs 
 /** The pools: `core` for the prepared statements of the sign-in core, statistics and exports, `orm` for everything else. */
 export class Database {
   readonly core: pg.Pool;
-  readonly #route: DatabaseRoute;
+  readonly route: DatabaseRoute;
   readonly #options: PoolOptions;
   readonly #listeners: (() => void)[] = [];
   #reconnectedAt = 0;
@@ -61,7 +67,7 @@ export class Database {
   #orm: Promise<OpenOrm> | undefined;
 
   constructor(route: DatabaseRoute, options: PoolOptions) {
-    this.#route = route;
+    this.route = route;
     this.#options = options;
     this.core = openCore(route, options);
     this.core.on('release', (error) => this.#observe(error));
@@ -74,7 +80,7 @@ export class Database {
 
   /** Returns the models. Sequelize is imported on first use. */
   async orm(): Promise<Orm> {
-    this.#orm ??= openOrm(this.#route, this.#options, (error) => this.#observe(error));
+    this.#orm ??= openOrm(this.route, this.#options, (error) => this.#observe(error));
     return (await this.#orm).orm;
   }
 
@@ -98,7 +104,7 @@ export class Database {
    */
   async onOwnConnection<Result>(maxMs: number, work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
     const client = new DatabaseClient({
-      connectionString: this.#route.directUrl,
+      connectionString: this.route.directUrl,
       connectionTimeoutMillis: this.#options.waitMs,
       keepAlive: true,
       application_name: 'emailauth-alone',
@@ -175,23 +181,16 @@ class UnpreparedClient extends DatabaseClient {
     super.query(typeof query === 'string' ? query : { ...query, name: undefined }, ...rest)) as pg.Client['query'];
 }
 
-type OnConnection = Parameters<pg.Pool['connect']>[0];
-
 /** A pool that measures how long each statement waits for a connection. */
 class MeasuredPool extends pg.Pool {
-  override connect(): Promise<pg.PoolClient>;
-  override connect(callback: OnConnection): void;
-  override connect(callback?: OnConnection): Promise<pg.PoolClient> | undefined {
+  override connect = ((callback?: OnConnection) => {
     const start = performance.now();
-    if (callback) {
-      super.connect((error, client, release) => {
-        CORE_WAIT.observe((performance.now() - start) / 1000);
-        callback(error, client, release);
-      });
-      return;
-    }
-    return super.connect().finally(() => CORE_WAIT.observe((performance.now() - start) / 1000));
-  }
+    if (!callback) return super.connect().finally(() => CORE_WAIT.observe((performance.now() - start) / 1000));
+    super.connect((error, client, release) => {
+      CORE_WAIT.observe((performance.now() - start) / 1000);
+      callback(error, client, release);
+    });
+  }) as pg.Pool['connect'];
 }
 
 const CORE_WAIT = poolWaitSeconds.with('core');

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Runs one statement, as graphile-worker's `query` for a task does. */
-export type JobQuery = <Row extends object>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
+import type { JobQuery } from './database.ts';
 
 /** The core's statements end after 2.5 s; a transaction that writes for longer is not waited for. */
 const TIMEOUT_MS = 3_000;
