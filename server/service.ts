@@ -19,11 +19,11 @@ import { createPages } from './pages/feature.ts';
 import { openApiOf, wellKnownRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import { isDevelopment } from './platform/config.ts';
-import type { Query } from './platform/db/database.ts';
+import { SecretKeyRotation } from './platform/db/secret-key.ts';
 import { cookiesOf } from './platform/http/cookies.ts';
 import { createDirectClient, createListener, createMakeCall, type Endpoint, NO_COOKIES } from './platform/http/endpoint.ts';
 import { type Resource, resourceUri, wwwAuthenticate } from './platform/http/resources.ts';
-import { createPlatform, type Feature, type Platform } from './platform/platform.ts';
+import { createPlatform, type Feature, type Job, type Platform } from './platform/platform.ts';
 import type { WaitingInteractions } from './signin/destination.ts';
 import { createSignIn } from './signin/feature.ts';
 import { isPageCall } from './signin/machine.ts';
@@ -36,18 +36,13 @@ const PRELOAD_DELAY_MS = 300;
 
 export type Service = {
   listener: RequestListener;
+  jobs: readonly Job[];
   start(): Promise<void>;
   /** Returns since when emails cannot be sent, and why; null while they are sent. */
   failingMail(): { since: Date; reason: string } | null;
   /** Ends the requests that wait for an event, before `stop`. */
   endWaits(): void;
   stop(): Promise<void>;
-  /** Releases registrations that were not claimed. */
-  releaseUnclaimed(query: Query): Promise<number>;
-  /** Removes icons that no website uses. */
-  removeUnneededUploads(query: Query): Promise<number>;
-  /** Replaces old signing keys of the OpenID provider, and encrypts all of them with SECRET_KEY. */
-  maintainProviderKeys(): Promise<void>;
 };
 
 type Parts = Parameters<typeof createPlatform>[0] & {
@@ -112,6 +107,7 @@ export function createService(parts: Parts): Service {
   const metadata = wellKnownRouter(platform);
   const documentation = docsRouter({ publicUrl, headers: web.headers });
   const features: Feature[] = [
+    new SecretKeyRotation({ ...platform, encryptAgain: () => openId.maintainKeys() }),
     { routers: [...parts.routers, assistants, metadata] },
     signIn,
     // It has a route for every path outside /api, and Express then responds to OPTIONS: /.well-known, which does so itself, is before it.
@@ -147,6 +143,7 @@ export function createService(parts: Parts): Service {
         additionTo: (name, request) => signIn.doors.additionTo(name, request),
       }),
     }),
+    jobs: features.flatMap(({ jobs = [] }) => jobs),
     start: async () => {
       for (const feature of features) await feature.start?.();
       setTimeout(() => {
@@ -160,9 +157,6 @@ export function createService(parts: Parts): Service {
       await Promise.all(features.map((feature) => feature.stop?.()));
       await events.stop();
     },
-    releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
-    removeUnneededUploads: (query) => websites.removeUnneededUploads(query),
-    maintainProviderKeys: () => openId.maintainKeys(),
   };
 }
 

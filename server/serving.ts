@@ -2,10 +2,8 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Jobs } from './operations/jobs/jobs.ts';
-import { Retention } from './operations/retention.ts';
 import type { Config } from './platform/config.ts';
 import { type Database, type DatabaseRoute, openDatabase } from './platform/db/database.ts';
-import { SecretKeyRotation } from './platform/db/secret-key.ts';
 import { holdServingLock } from './platform/db/serving-lock.ts';
 import { handleParserErrors } from './platform/http/errors.ts';
 import { type Check, healthRouter } from './platform/http/health.ts';
@@ -43,8 +41,7 @@ export type Serving = {
   stop(): Promise<void>;
 };
 
-/** `signal` completes the start with what serves already; one process serves as a whole. */
-type Parts = { config: Config; route: DatabaseRoute; log: Log; signal?: AbortSignal };
+type Parts = { config: Config; route: DatabaseRoute; log: Log };
 
 /** Serves requests in this process until `stop`: features, HTTP server and scheduled jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
@@ -52,36 +49,34 @@ export async function serve(parts: Parts): Promise<Serving> {
   const lock = await holdServingLock(route.directUrl, config.secretKey);
   const database = openDatabase(route);
   database.onReconnect(() => lock.reconnect());
-  const instance = new Instance(parts, database);
+  const serving = new ServingProcess(parts, database);
   try {
-    await listen(instance.server, config);
-    await instance.start();
+    await listen(serving.server, config);
+    await serving.start();
   } catch (error) {
-    instance.server.close();
-    instance.server.closeAllConnections();
+    serving.server.close();
+    serving.server.closeAllConnections();
     await Promise.all([withTimeout(database.close()), withTimeout(lock.release())]);
     throw error;
   }
-  await instance.startJobs();
   return {
     drain: () => {
-      instance.drain();
+      serving.drain();
       return true;
     },
     stop: async () => {
-      await instance.stop();
+      await serving.stop();
       await Promise.all([withTimeout(database.close()), withTimeout(lock.release())]);
     },
   };
 }
 
 /** The features, the HTTP server and the jobs of one process. */
-class Instance {
+class ServingProcess {
   readonly service: Service;
   readonly server: http.Server;
   readonly #parts: Parts;
   readonly #database: Database;
-  readonly #rotation: SecretKeyRotation;
   /** Responses that are event streams, which end only when the service stops. */
   readonly #streams = new Set<http.ServerResponse>();
   #jobs: Jobs | undefined;
@@ -102,12 +97,6 @@ class Instance {
     workers.readBy(() => [{ value: 1 }]);
     const secretKeys = new SecretKeys(config.secretKey, config.previousSecretKey);
     this.service = createService({ config, secretKeys, database, log, routers: [health], ownAddress });
-    this.#rotation = new SecretKeyRotation({
-      core: database.core,
-      secretKeys,
-      log,
-      encryptAgain: () => this.service.maintainProviderKeys(),
-    });
     this.server = http.createServer(
       {
         keepAliveTimeout: config.keepAliveSeconds * 1_000,
@@ -122,29 +111,11 @@ class Instance {
     handleParserErrors(this.server, this.service.listener, dataHeaders(config.secure));
   }
 
+  /** Starts the features, and then the jobs. */
   async start(): Promise<void> {
-    await this.#rotation.start();
     await this.service.start();
-  }
-
-  async startJobs(): Promise<void> {
-    const { config, route, log } = this.#parts;
-    const retention = new Retention({
-      databaseUrl: route.directUrl,
-      config: config.retention,
-      printsAuditLog: config.printsAuditLog,
-      log,
-    });
-    retention.observe(this.#database.core);
-    const jobs = new Jobs({
-      databaseUrl: route.directUrl,
-      log,
-      releaseUnclaimed: this.service.releaseUnclaimed,
-      removeUnneededUploads: this.service.removeUnneededUploads,
-      maintainProviderKeys: this.service.maintainProviderKeys,
-      maintainPartitions: async (signal) => void (await retention.run(signal)),
-      printsAuditLog: config.printsAuditLog,
-    });
+    const { route, log } = this.#parts;
+    const jobs = new Jobs({ databaseUrl: route.directUrl, log, jobs: this.service.jobs });
     this.#jobs = jobs;
     this.#database.onReconnect(() => jobs.reconnect());
   }
@@ -157,7 +128,6 @@ class Instance {
     this.#state = 'stopping';
     for (const stream of this.#streams) stream.end();
     this.service.endWaits();
-    this.#rotation.stop();
     await Promise.all([finishRequests(this.server), withTimeout(this.#jobs?.stop())]);
     await withTimeout(this.service.stop());
   }

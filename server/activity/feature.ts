@@ -1,7 +1,7 @@
-import type { Platform } from '../platform/platform.ts';
+import type { Job, Platform } from '../platform/platform.ts';
 import { eventEndpoints, WebsiteEvents } from './events.ts';
 import { logEndpoints, WebsiteLog } from './log.ts';
-import { Stats, statsEndpoints } from './stats.ts';
+import { rollUp, Stats, statsEndpoints } from './stats.ts';
 
 /**
  * What happened at an account's websites and applications: events, log and statistics.
@@ -13,6 +13,17 @@ export function createActivity(platform: Platform, status: { uptimePercent(): Pr
   return {
     stats,
     endpoints: [...statsEndpoints(stats), ...eventEndpoints(events), ...logEndpoints(new WebsiteLog(platform))],
+    jobs: [
+      {
+        name: 'roll-up',
+        minute: null,
+        run: async (query, limits) => {
+          const isUpToDate = await rollUp(query, limits);
+          if (!isUpToDate && !limits.signal.aborted)
+            platform.log.warn('a transaction has been writing to audit_log for seconds; its statistics are summed up later');
+        },
+      },
+    ] satisfies Job[],
     /** Ends the requests that wait for an event. */
     endWaits: () => events.stop(),
   };

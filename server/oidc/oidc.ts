@@ -91,6 +91,7 @@ export function createOpenId(platform: Platform, { events, sendPage, steps }: Ne
       handle('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie'))),
       ...connectionEndpoints(new Connections(database)),
     ],
+    jobs: [{ name: 'maintain-provider-keys', minute: 53, run: () => keys.maintain() }],
     /** Replaces old signing keys, and encrypts all of them with SECRET_KEY. */
     maintainKeys: () => keys.maintain(),
   };

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { Config } from './config.ts';
 import { requireWritable } from './db/client.ts';
-import type { Database } from './db/database.ts';
+import type { Database, JobQuery } from './db/database.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { createDescribeError, type DescribeError, ErrorLog } from './http/errors.ts';
 import { Limits } from './http/limits.ts';
@@ -43,9 +43,26 @@ export type Feature = {
   endpoints?: readonly Endpoint[];
   /** What is not a call of the API, in the order in which requests pass it. */
   routers?: readonly Router[];
+  jobs?: readonly Job[];
   /** Called once the service listens. */
   start?(): void | Promise<void>;
   stop?(): void | Promise<void>;
+};
+
+/** Scheduled work, which instances share: each run is done once, by one of them. */
+export type Job = {
+  /** As the log, the metrics and the database name it. */
+  name: string;
+  /** The minute of every hour at which it runs; null: it runs every minute. */
+  minute: number | null;
+  /** Called at each connection to the database, before the first run. */
+  prepare?(query: JobQuery): Promise<unknown>;
+  /**
+   * Does what is due. A run that throws is logged, and tried again within five minutes.
+   * @param limits.signal ends it between two batches
+   * @param limits.maxMs after it, no other batch begins; the next run continues
+   */
+  run(query: JobQuery, limits: { signal: AbortSignal; maxMs: number }): Promise<unknown>;
 };
 
 /** Returns what every feature is built on. */

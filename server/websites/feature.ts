@@ -1,6 +1,5 @@
 import type { Outbox } from '../mail/outbox.ts';
-import type { Query } from '../platform/db/database.ts';
-import type { Platform } from '../platform/platform.ts';
+import type { Job, Platform } from '../platform/platform.ts';
 import { brandingEndpoints, type Logos, WebsiteBrandings } from './branding.ts';
 import { Claims, claimEndpoints } from './claims.ts';
 import { type InviteMember, Members, memberEndpoints } from './members.ts';
@@ -21,7 +20,7 @@ type Needs = {
 
 /** Websites with their members, domains, branding, icons and visitors. */
 export function createWebsites(platform: Platform, { outbox, invitations, logos, stats }: Needs) {
-  const { config, database, secretKeys, publicUrl } = platform;
+  const { config, database, log, secretKeys, publicUrl } = platform;
   const uploads = new Uploads({ ...platform, urls: createUploadUrls(secretKeys, publicUrl), storage: openStorage(config) });
   const websites = new Websites({ ...platform, uploads, inviteOwner: (owner, register) => invitations.inviteOwner(owner, register) });
   const members = new Members({ ...platform, inviteMember: (invitation, add) => invitations.inviteMember(invitation, add) });
@@ -38,9 +37,23 @@ export function createWebsites(platform: Platform, { outbox, invitations, logos,
       ...uploadEndpoints(uploads),
     ],
     routers: [uploadsRouter({ ...platform, uploads })],
-    /** Releases registrations that were not claimed. */
-    releaseUnclaimed: (query: Query) => websites.releaseUnclaimed(query),
-    /** Removes icons that no website uses. */
-    removeUnneededUploads: (query: Query) => uploads.removeUnneeded(query),
+    jobs: [
+      {
+        name: 'release-unclaimed',
+        minute: 7,
+        run: async (query) => {
+          const released = await websites.releaseUnclaimed(query);
+          if (released > 0) log.warn(`${released} unclaimed websites released`);
+        },
+      },
+      {
+        name: 'clean-up-uploads',
+        minute: 41,
+        run: async (query) => {
+          const removed = await uploads.cleanUp(query);
+          if (removed > 0) log.trace(`${removed} uploads removed`);
+        },
+      },
+    ] satisfies Job[],
   };
 }

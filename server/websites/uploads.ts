@@ -107,7 +107,7 @@ export class Uploads {
    * @returns their number
    * @throws the first error of the storage
    */
-  async removeUnneeded(query: Query): Promise<number> {
+  async cleanUp(query: Query): Promise<number> {
     const { database, storage } = this.#parts;
     const end = Date.now() + CLEAN_UP_MS;
     const failures: unknown[] = [];

@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import {
-  openJobsPool,
   type Removal,
   type RemoveBatch,
   removeEndedAdminSessions,
@@ -19,7 +18,8 @@ import {
   removeOldRecipients,
   removeOldTimes,
   removeUsedChallenges,
-} from '../../server/operations/jobs/store.ts';
+} from '../../server/operations/jobs/clean-up.ts';
+import { openJobsPool } from '../../server/operations/jobs/store.ts';
 import { createDatabase, query } from '../support/postgres.ts';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 // A stage of its own: the probes of another service would be counted.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeOldProbes } from '../../server/operations/jobs/store.ts';
+import { removeOldProbes } from '../../server/operations/jobs/clean-up.ts';
 import { StatusStore } from '../../server/operations/probes.ts';
 import { openStage, type Stage } from '../support/harness.ts';
 import { waitUntil } from '../support/waiting.ts';

@@ -121,16 +121,16 @@ describe.each(['disk', 'bucket'] as const)('clean-up (%s)', (kind) => {
     const { id, domain } = await site(dropped);
     for (const url of [unsent, unused, shown, dropped]) await agedDays(idOf(url), 2);
 
-    expect(await uploads.removeUnneeded(query)).toBeGreaterThanOrEqual(2);
+    expect(await uploads.cleanUp(query)).toBeGreaterThanOrEqual(2);
     for (const url of [unsent, unused]) expect([await isKnown(idOf(url)), await storage.get(idOf(url))]).toEqual([false, null]);
     expect((await service.client().get(new URL(unused).pathname)).status).toBe(404);
     for (const url of [young, shown, dropped]) expect(await storage.get(idOf(url))).not.toBeNull();
 
     await client.put(`/api/websites/${id}`, { domain, iconUrl: null });
-    expect(await uploads.removeUnneeded(query)).toBe(1);
+    expect(await uploads.cleanUp(query)).toBe(1);
     expect([await isKnown(idOf(dropped)), await storage.get(idOf(dropped))]).toEqual([false, null]);
     await stage.query('delete from websites where id = $1', [showing.id]);
-    expect(await uploads.removeUnneeded(query)).toBe(1);
+    expect(await uploads.cleanUp(query)).toBe(1);
     expect(await storage.get(idOf(shown))).toBeNull();
     expect(await storage.get(idOf(young))).not.toBeNull();
   });
@@ -157,12 +157,12 @@ test('the clean-up retries uploads that a failing bucket did not remove, and rem
       await disk.remove(id);
     },
   });
-  await expect(failing.removeUnneeded(query)).rejects.toThrow('This one is stuck.');
+  await expect(failing.cleanUp(query)).rejects.toThrow('This one is stuck.');
   expect(await isKnown(stuck)).toBe(true);
   for (const id of others) expect(await isKnown(id)).toBe(false);
   // Removes files that a crash between writing and renaming left, too.
   await writeFile(join(stage.dataDir, 'uploads', `${stuck}.part`), 'half');
-  expect(await uploadsOn(disk).removeUnneeded(query)).toBe(1);
+  expect(await uploadsOn(disk).cleanUp(query)).toBe(1);
   expect(await isKnown(stuck)).toBe(false);
   for (const name of [stuck, `${stuck}.part`]) expect(existsSync(join(stage.dataDir, 'uploads', name))).toBe(false);
 });
@@ -184,7 +184,7 @@ test('an icon cannot be set while its file is being removed', async () => {
       });
       await disk.remove(id);
     },
-  }).removeUnneeded(query);
+  }).cleanUp(query);
   expect((await choosing)?.status).toBe(503);
   expect(await stage.query('select 1 from websites where domain = $1', [domain])).toEqual([]);
 });

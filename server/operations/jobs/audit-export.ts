@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream';
+import type { JobQuery } from '../../platform/db/database.ts';
 import { METHOD_NAME, SHOWN_ACTION } from '../../platform/db/method-rows.ts';
-import type { Query } from './store.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Job } from '../../platform/platform.ts';
 
 const MAX_ROWS = 500;
 /** Longer than the time between two renewals; after it, another instance prints the rows of one that was killed or is frozen. */
@@ -8,6 +10,19 @@ const LOCK_MS = 30_000;
 const RENEW_MS = 10_000;
 /** PIPE_BUF of Linux: a pipe takes a write of at most so many bytes as a whole, whatever else writes to it (POSIX.1-2024, write). */
 const MAX_WRITE_BYTES = 4_096;
+
+/** Returns the job that exports the audit log to stdout. */
+export function createAuditExport(log: Log): Job {
+  // Each write reports its own error; without a listener, one would end the process.
+  process.stdout.on('error', () => {});
+  const onWait = () => log.warn('the audit log waits until what reads stdout continues to read');
+  return {
+    name: 'export-audit',
+    minute: null,
+    prepare: (query) => query(BEGIN_EXPORT),
+    run: (query, limits) => exportAuditLog(query, process.stdout, { ...limits, onWait }),
+  };
+}
 
 /**
  * Prints the rows of the audit log that were not printed yet, in order, as lines of JSON. The cursor in the database moves after
@@ -19,7 +34,7 @@ const MAX_WRITE_BYTES = 4_096;
  * @throws Error when `output` did not accept a batch, which the next run prints again
  */
 export async function exportAuditLog(
-  query: Query,
+  query: JobQuery,
   output: Writable,
   { signal, maxMs, onWait }: { signal: AbortSignal; maxMs: number; onWait: () => void },
 ): Promise<void> {
