@@ -13,7 +13,7 @@ import { sqlFunctions } from './signin/sql-functions.ts';
 
 type Running = { config: Config; log: Log; url: string; drain(): boolean; stop(): Promise<void> };
 
-/** Maximum duration of a stop after the drain, also when it begins during the start. */
+/** Maximum duration of a stop after the drain, also when it begins during the start; serving.ts has all limits of a stop. */
 const STOP_MS = 9_500;
 const START_TO_STOP_MS = 1_500;
 const CONNECT_MS = 5_000;

@@ -28,9 +28,16 @@ export class PortInUse extends StartError {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** While stopping: how long idle connections stay open, so that a request on its way is still served. */
+/*
+ * The time limits of a stop, for which the operator gives DRAIN_SECONDS and 10 s:
+ * - main.ts waits 1.5 s for a start under way and, after the drain, 8 s for everything below. Then the process ends.
+ * - With WORKERS, workers.ts gives every worker 7.5 s, then kills it.
+ * - A process stops within 7 s: 4 s for requests (FINISH_MS) and meanwhile 1.5 s for jobs, then 1.5 s for the features, the outbox among
+ *   them, and 1.5 s for the database (RELEASE_MS each). The outbox alone would take up to 8 s and the jobs 2 s.
+ * - The embedded PostgreSQL stops last, within 3 s; its supervisor stops it also when this process has ended.
+ */
+/** How long idle connections stay open, so that a request on its way is still served. */
 const GRACE_MS = 500;
-/** How long requests may still take once the listener is closed. A stop takes at most this plus twice RELEASE_MS. */
 const FINISH_MS = 4_000;
 const RELEASE_MS = 1_500;
 

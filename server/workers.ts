@@ -15,7 +15,7 @@ export type ToWorker = { type: 'serve'; config: Config; route: DatabaseRoute } |
 export type FromWorker = { type: 'ready' } | { type: 'serving' } | { type: 'failed'; message: string } | ReportsFromWorker;
 
 const PROGRAM = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url));
-/** Longer than a worker takes to stop, and shorter than the primary's own stop may take. */
+/** Longer than a worker takes to stop, and shorter than the primary's own stop may take; serving.ts has all limits of a stop. */
 const STOP_MS = 7_500;
 const RESTART_DELAY_MS = 500;
 
