@@ -3,9 +3,12 @@ import type { LanguageCode } from './languages.ts';
 import type { IdentityScope, ResourceScope } from './scopes.ts';
 import type { AttemptStatus, DestinationParameters } from './signin.ts';
 
-/**
- * A page of the built web app. dist/web/pages.json has them by their path, in which `:domain` stands for the domain of a website.
- */
+/** Stands in the addresses of a built page for the language of the visitor. */
+export const VISITOR_LANGUAGE = 'LANGUAGE';
+/** Stands in the addresses of a built page for the domain of its path. */
+export const DOMAIN_OF_PATH = 'DOMAIN';
+
+/** A page of the built web app. dist/web/pages.json has them by their path, in which `:domain` stands for the domain of a website. */
 export type BuiltPage =
   | { entry: 'signin' }
   | {
@@ -14,9 +17,9 @@ export type BuiltPage =
       texts?: { title: string; description: string; markdown?: string };
       /** The scripts that it loads beside those of every page, as paths without the first slash. */
       scripts: string[];
-      /** The addresses that it fetches first. `LANGUAGE` stands for the language of the visitor. */
+      /** The addresses that it fetches first, with VISITOR_LANGUAGE. */
       calls: string[];
-      /** The addresses that it fetches first for a signed-in developer. `DOMAIN` stands for the domain of the path. */
+      /** The addresses that it fetches first for a signed-in developer, with DOMAIN_OF_PATH. */
       developerCalls: string[];
     };
 

@@ -61,7 +61,7 @@ function scriptsOf(sources: readonly string[], bundle: Rolldown.OutputBundle): s
 function addScripts(source: string, bundle: Rolldown.OutputBundle, scripts: Set<string>): void {
   const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
   const add = (chunk: Rolldown.OutputChunk | undefined) => {
-    if (!chunk) throw new Error(`web/${source} has no chunk.`);
+    if (!chunk) throw new Error(`web/${source} has no chunk: the patterns of web/routes.tsx do not match it.`);
     if (chunk.isEntry || scripts.has(chunk.fileName)) return;
     scripts.add(chunk.fileName);
     for (const imported of chunk.imports) add(chunks.find(({ fileName }) => fileName === imported));

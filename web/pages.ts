@@ -1,7 +1,7 @@
 import type { CallName, Input } from '../contract/calls.ts';
 import type { LanguageCode } from '../contract/languages.ts';
 import { STATS_DAYS } from '../contract/limits.ts';
-import { SIGN_IN_PATHS } from '../contract/pages.ts';
+import { DOMAIN_OF_PATH, SIGN_IN_PATHS, VISITOR_LANGUAGE } from '../contract/pages.ts';
 
 /** The path of each page. `:domain`: any; `?`: may be missing; `*`: the pages of the documentation, which docs/pages.ts lists. */
 export const paths = {
@@ -204,9 +204,6 @@ export type Head = {
   developerCalls?: readonly FirstCall[];
 };
 
-/** Stands in the input of a call for the language of the visitor, which the service knows. */
-const VISITOR_LANGUAGE = 'LANGUAGE' as LanguageCode;
-
 /** The heads of the pages, which the service sends. They stand beside the table, because a browser needs none. */
 export const heads: { [Name in PageName]?: Head } = {
   landing: {
@@ -236,7 +233,7 @@ export const heads: { [Name in PageName]?: Head } = {
   terms: { texts: { title: 'Terms of Service', description: 'The terms for registering a website with Email Auth.' } },
   privacy: { texts: { title: 'Privacy Policy', description: 'Which personal data Email Auth stores, for what purpose and how long.' } },
   websites: { developerCalls: [['listInvitations', {}]] },
-  website: { developerCalls: [['readWebsite', { domain: 'DOMAIN' }]] },
+  website: { developerCalls: [['readWebsite', { domain: DOMAIN_OF_PATH }]] },
   applications: {
     developerCalls: [
       ['listClients', {}],
@@ -262,7 +259,7 @@ export const heads: { [Name in PageName]?: Head } = {
   developer: { developerCalls: [['listInvitations', {}]] },
   analytics: { developerCalls: [['waitlist', {}]] },
   bugs: { developerCalls: [['waitlist', {}]] },
-  passkeys: { calls: [['translations', { language: VISITOR_LANGUAGE }]], developerCalls: [['listPasskeys', {}]] },
+  passkeys: { calls: [['translations', { language: VISITOR_LANGUAGE as LanguageCode }]], developerCalls: [['listPasskeys', {}]] },
   admin: { calls: [['adminSession', {}]] },
   loginStats: { calls: [['adminSession', {}]] },
 };

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { type BuiltPages, pageAt } from './built-web.ts';
+import { type BuiltPages, builtPageAt } from './built-web.ts';
 
 const page = { entry: 'portal' as const, scripts: [], calls: [], developerCalls: ['/api/websites/mine/DOMAIN'] };
 const pages: BuiltPages = { '/auth': { entry: 'signin' }, '/dashboard/websites/:domain': page, '/dashboard/websites/:domain/log': page };
 
 test.each(['/auth', '/dashboard/websites/shop.example', '/dashboard/websites/dashboard/log'])('there is a page at %s', (path) => {
-  expect(pageAt(pages, path)).not.toBeNull();
+  expect(builtPageAt(pages, path)).not.toBeNull();
 });
 
 test.each([
@@ -17,12 +17,12 @@ test.each([
   '/dashboard/websites/a/log/b',
   '/toString',
 ])('there is no page at %s', (path) => {
-  expect(pageAt(pages, path)).toBeNull();
+  expect(builtPageAt(pages, path)).toBeNull();
 });
 
 test.each([
   ['shop.example', ['/api/websites/mine/shop.example']],
   ['"><script>', []],
 ])('the page of the website %s loads %j', (domain, developerCalls) => {
-  expect(pageAt(pages, `/dashboard/websites/${domain}`)).toMatchObject({ developerCalls });
+  expect(builtPageAt(pages, `/dashboard/websites/${domain}`)).toMatchObject({ developerCalls });
 });

@@ -1,30 +1,33 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { LanguageCode } from '../../contract/languages.ts';
-import type { BuiltPage } from '../../contract/pages.ts';
+import { type BuiltPage, DOMAIN_OF_PATH, VISITOR_LANGUAGE } from '../../contract/pages.ts';
 
 /** A page that the portal's entry shows. */
-export type PortalPage = Extract<BuiltPage, { entry: 'portal' }>;
+export type BuiltPortalPage = Extract<BuiltPage, { entry: 'portal' }>;
 
 /** The pages of the built web app by their path. */
 export type BuiltPages = Record<string, BuiltPage>;
 
-/** Returns the pages of the built web app. @throws Error when it is not built */
-export function readBuiltPages(webRoot: string): BuiltPages {
+/** Returns a file of the built web app. @throws Error when it is not built */
+export function readBuilt(file: string): string {
   try {
-    return JSON.parse(readFileSync(`${webRoot}pages.json`, 'utf8'));
+    return readFileSync(file, 'utf8');
   } catch (cause) {
     throw new Error('The web app is not built. Run: npm run build', { cause });
   }
 }
 
 /** Returns the page at a path, with the domain of the path in its addresses; null where there is none. */
-export function pageAt(pages: BuiltPages, path: string): BuiltPage | null {
+export function builtPageAt(pages: BuiltPages, path: string): BuiltPage | null {
   const [, section, list, domain, ...tab] = path.split('/');
   const ofWebsite = domain && pages[['', section, list, ':domain', ...tab].join('/')];
   if (!ofWebsite || ofWebsite.entry === 'signin') return pages[path] ?? null;
   // A domain has no other characters, and would be a part of an element.
   const isDomain = /^[a-z0-9.-]+$/.test(domain);
-  return { ...ofWebsite, developerCalls: isDomain ? ofWebsite.developerCalls.map((address) => address.replace('DOMAIN', domain)) : [] };
+  return {
+    ...ofWebsite,
+    developerCalls: isDomain ? ofWebsite.developerCalls.map((address) => address.replace(DOMAIN_OF_PATH, domain)) : [],
+  };
 }
 
 /**
@@ -34,12 +37,12 @@ export function pageAt(pages: BuiltPages, path: string): BuiltPage | null {
  * @param language of the visitor, for a page that has several
  */
 export function preloadsOf(
-  { scripts, calls, developerCalls }: PortalPage,
+  { scripts, calls, developerCalls }: BuiltPortalPage,
   developer: { pageData: boolean } | null,
   language: LanguageCode,
 ): string {
   const data = developer ? ['/api/auth/session', ...(developer.pageData ? developerCalls : [])] : [];
-  const addresses = [...calls, ...data].map((address) => address.replace('LANGUAGE', language).replaceAll('&', '&amp;'));
+  const addresses = [...calls, ...data].map((address) => address.replace(VISITOR_LANGUAGE, language).replaceAll('&', '&amp;'));
   return [
     ...scripts.map((script) => `<link rel="modulepreload" href="/${script}" />`),
     // `crossorigin`, like a fetch of a script.

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
-import type { PortalPage } from './built-web.ts';
+import type { BuiltPortalPage } from './built-web.ts';
 import { portalDocuments } from './web-app.ts';
 
 const html = '<head><meta name="description" content="old" /><title>Email Auth</title></head><body></body>';
-const page: PortalPage = { entry: 'portal', scripts: ['assets/a.js'], calls: ['/api/x?a=1&b=LANGUAGE'], developerCalls: ['/api/mine'] };
-const terms: PortalPage = { ...page, texts: { title: 'Terms of Service', description: 'The terms.' } };
+const page: BuiltPortalPage = {
+  entry: 'portal',
+  scripts: ['assets/a.js'],
+  calls: ['/api/x?a=1&b=LANGUAGE'],
+  developerCalls: ['/api/mine'],
+};
+const terms: BuiltPortalPage = { ...page, texts: { title: 'Terms of Service', description: 'The terms.' } };
 const documentOf = portalDocuments(html, 'https://auth.example', { '/tos': terms, '/dashboard': page, '/auth': { entry: 'signin' } });
 
 test('a public page has its own title, description and canonical URL', () => {

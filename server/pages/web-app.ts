@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { LanguageCode } from '../../contract/languages.ts';
@@ -9,7 +8,7 @@ import type { Config } from '../platform/config.ts';
 import { pageHeaders, type SetHeaders } from '../platform/http/protection.ts';
 import { inAscii } from '../platform/http/reading.ts';
 import { visitorLanguage } from '../signin/pages.ts';
-import { type BuiltPages, fontPreloads, type PortalPage, pageAt, preloadsOf, readBuiltPages } from './built-web.ts';
+import { type BuiltPages, type BuiltPortalPage, builtPageAt, fontPreloads, preloadsOf, readBuilt } from './built-web.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './renderer.ts';
 
 // The same path from server/pages/ and from the bundle in dist/server/.
@@ -20,8 +19,6 @@ const PREVIEW_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin";
 
 const PRODUCT = 'Email Auth';
-
-const files: Record<BuiltPage['entry'], string> = { signin: 'signin.html', portal: 'index.html' };
 
 /** The built web app. */
 export type WebApp = {
@@ -38,17 +35,17 @@ export type WebApp = {
   /** Returns the page at a path, or null where there is none. */
   pageAt(path: string): BuiltPage | null;
   /** Sends a page of the portal, or the one of an unknown path. The back-forward cache keeps a public one. */
-  sendPortal(response: ServerResponse, page: PortalPage | null, status: 200 | 404): void;
+  sendPortal(response: ServerResponse, page: BuiltPortalPage | null, status: 200 | 404): void;
 };
 
 /** Returns the built web app with its pages in memory. @throws Error when it is not built */
 export function loadWebApp({ publicUrl, secure, evp, mode, smtpUrl }: Config): WebApp {
+  const pages: BuiltPages = JSON.parse(readBuilt(`${webRoot}pages.json`));
   const fontsOf = fontPreloads(`${webRoot}assets`);
-  const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), fontsOf('en')) };
+  const html = { signin: readBuilt(`${webRoot}signin.html`), portal: addToHead(readBuilt(`${webRoot}index.html`), fontsOf('en')) };
   // For web/ui/local-mode.tsx.
   if (mode === 'local') html.portal = html.portal.replace('<html ', `<html data-local="${smtpUrl ? 'smtp' : 'inbox'}" `);
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
-  const pages = readBuiltPages(webRoot);
   const documentOfPortal = portalDocuments(html.portal, publicUrl, pages);
   let documentOf: ReturnType<typeof signInDocument> | undefined;
   const send = (
@@ -93,7 +90,7 @@ export function loadWebApp({ publicUrl, secure, evp, mode, smtpUrl }: Config): W
       // Sets the attributes that the page's scripts would set. The scripts are removed, because the policy blocks them and browsers would report that.
       response.end(withoutScripts(document).replace('<html ', `<html data-theme="${theme}" data-script="running" `));
     },
-    pageAt: (path) => pageAt(pages, plainPath(path)),
+    pageAt: (path) => builtPageAt(pages, plainPath(path)),
     sendPortal: (response, page, status) => {
       // A public page is the same for everyone.
       if (page?.texts) return send(response, status, documentOfPortal(page), { isStored: true });
@@ -112,14 +109,6 @@ const isOfWebsite = ({ target, link }: SignInPage) => target.kind === 'site' && 
 
 /** Returns a path without its trailing slash. */
 export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
-
-function readPage(entry: BuiltPage['entry']): string {
-  try {
-    return readFileSync(`${webRoot}${files[entry]}`, 'utf8');
-  } catch (cause) {
-    throw new Error('The web app is not built. Run: npm run build', { cause });
-  }
-}
 
 const withoutScripts = (html: string) =>
   html
@@ -145,11 +134,15 @@ export function portalDocuments(html: string, publicUrl: string, pages: BuiltPag
     if (page.entry !== 'portal' || !page.texts) continue;
     listed.set(page, addToHead(describe(html, publicUrl + path, page.texts), preloadsOf(page, null, 'en')));
   }
-  return (page: PortalPage | null, developer: Parameters<typeof preloadsOf>[1] = null, language: LanguageCode = 'en') =>
+  return (page: BuiltPortalPage | null, developer: Parameters<typeof preloadsOf>[1] = null, language: LanguageCode = 'en') =>
     listed.get(page) ?? (page ? addToHead(plain, preloadsOf(page, developer, language)) : plain);
 }
 
-function describe(html: string, address: string, { title: ownTitle, description, markdown }: NonNullable<PortalPage['texts']>): string {
+function describe(
+  html: string,
+  address: string,
+  { title: ownTitle, description, markdown }: NonNullable<BuiltPortalPage['texts']>,
+): string {
   const title = `${ownTitle} · ${PRODUCT}`;
   const page = html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
