@@ -33,8 +33,8 @@ const HOW_TO_AUTHENTICATE =
 /** Longer than any tool takes. The SDK sends no response to a call that its client has cancelled. */
 const TIMEOUT_MS = 30_000;
 
-/** In bytes; more than the input of any tool. */
-const maxRequestBodySize = 64 * 1024;
+/** More than the input of any tool. */
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** Only protocol version 2025-03-26 has batches, and clients send short ones. */
 const MAX_BATCH_SIZE = 10;
@@ -52,7 +52,7 @@ export function mcpRouter(parts: Parts): Router {
     const caller = refusal ?? refuseMethod(request) ?? (await admit(request, parts));
     if ('status' in caller) return refuse(response, caller);
     acceptBoth(request);
-    const auth: AuthInfo = { token: '', clientId: '', scopes: [], extra: { caller } };
+    const auth: AuthInfo = { token: '', clientId: '', scopes: [], extra: { exchange: { caller } satisfies Exchange } };
     handler ??= openHandler(parts).catch((error) => {
       handler = undefined;
       throw error;
@@ -162,8 +162,9 @@ async function openHandler(parts: Parts) {
     import('../../mcp/server.ts'),
     import('../../diagnostics/website-checks.ts'),
   ]);
-  const exchange = createExchange(sdk, (options) => {
-    const caller = callerOf(options);
+  const respond = createFetch(sdk, (options) => {
+    const exchange = exchangeOf(options);
+    const { caller } = exchange;
     const client = clientOf(caller);
     return createServer({
       client,
@@ -177,29 +178,24 @@ async function openHandler(parts: Parts) {
       openApi,
       report: (error) => report(error, caller.requestId),
       onDenied: (error) => {
-        caller.denied = error;
+        exchange.denied = error;
       },
     });
   });
-  const fetch: typeof exchange.fetch = async (request, options) => {
-    const response = await exchange.fetch(request, options);
-    return withChallenge(response, callerOf(options), publicUrl);
-  };
-  const handler = { ...exchange, fetch };
-  return toNodeHandler(handler, {
-    maxRequestBodySize: exchange.maxRequestBodySize,
-    onerror: (error) => isDisconnect(error) || report(error),
-  });
+  const fetch: Fetch = async (request, options) => withChallenge(await respond(request, options), exchangeOf(options), publicUrl);
+  return toNodeHandler({ fetch }, { maxRequestBodySize: MAX_BODY_BYTES, onerror: (error) => isDisconnect(error) || report(error) });
 }
 
-/** @returns `denied`: a call of the request needs a sign-in, or another scope */
-const callerOf = (options: { authInfo?: AuthInfo } | undefined) => options?.authInfo?.extra?.caller as DirectCaller & { denied?: ApiError };
+/** A request and what came of it. `denied`: the error of a call that needs a sign-in, or another scope. */
+type Exchange = { caller: DirectCaller; denied?: ApiError };
+
+const exchangeOf = (options: { authInfo?: AuthInfo } | undefined) => options?.authInfo?.extra?.exchange as Exchange;
 
 /**
  * Returns the response with the status by which a client starts OAuth (MCP, Authorization): 401 for an anonymous caller, 403 for an
  * access token with too few scopes. Its body stays that of the tool.
  */
-function withChallenge(response: Response, { identity, denied }: ReturnType<typeof callerOf>, publicUrl: string): Response {
+function withChallenge(response: Response, { caller: { identity }, denied }: Exchange, publicUrl: string): Response {
   // An API key gets no other scopes by OAuth: its owner reads the text of the tool.
   if (!denied || (identity && identity.by !== 'access_token')) return response;
   // A client requests exactly the scopes that are named, so those that it has are among them.
@@ -217,13 +213,14 @@ type Sdk = typeof import('@modelcontextprotocol/server');
 type Fetch = ReturnType<Sdk['createMcpHandler']>['fetch'];
 
 /**
- * Returns a fetch handler for MCP over Streamable HTTP that supports the current and the older protocol versions. Every request gets
+ * Returns the fetch handler for MCP over Streamable HTTP that supports the current and the older protocol versions. Every request gets
  * a new server. Responses are JSON and not event streams: no tool sends anything before its result, and proxies buffer streams.
  * @param open makes the server for the caller in `authInfo`
  */
-function createExchange(sdk: Sdk, open: (options: Parameters<Fetch>[1]) => McpServer): { fetch: Fetch; maxRequestBodySize: number } {
+function createFetch(sdk: Sdk, open: (options: Parameters<Fetch>[1]) => McpServer): Fetch {
+  const maxRequestBodySize = MAX_BODY_BYTES;
   const modern = sdk.createMcpHandler(({ authInfo }) => open({ authInfo }), { legacy: 'reject', maxRequestBodySize });
-  const fetch: Fetch = async (request, options) => {
+  return async (request, options) => {
     if (!(await sdk.isLegacyRequest(request, undefined, { maxRequestBodySize }))) return modern.fetch(request, options);
     if ((await batchSizeOf(request.clone())) > MAX_BATCH_SIZE) return batchTooLarge();
     const server = open(options);
@@ -237,7 +234,6 @@ function createExchange(sdk: Sdk, open: (options: Parameters<Fetch>[1]) => McpSe
       await server.close();
     }
   };
-  return { fetch, maxRequestBodySize };
 }
 
 /** Returns the number of messages in a body; 1 when it is invalid, which the SDK reports. */
