@@ -1,12 +1,11 @@
 import type { Client } from '../contract/client.ts';
-import { errors } from '../contract/errors.ts';
+import { errors, hasCode } from '../contract/errors.ts';
 import { openApi } from './api.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { type Day, parseDailyLogins } from './login-stats.ts';
 import { promptHidden } from './prompts.ts';
 import { requireNamed } from './settings.ts';
-import { hasCode } from './sites.ts';
 
 const VARIABLE = 'EMAILAUTH_ADMIN_PASSWORD';
 const MAX_TRIES = 3;

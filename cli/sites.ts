@@ -1,7 +1,7 @@
 import type { Output } from '../contract/calls.ts';
-import type { ApiError, Client } from '../contract/client.ts';
-import type { ErrorCode } from '../contract/errors.ts';
-import { normalDomain } from '../contract/urls.ts';
+import type { Client } from '../contract/client.ts';
+import { hasCode } from '../contract/errors.ts';
+import { findByDomain } from '../contract/urls.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { promptText } from './prompts.ts';
@@ -22,17 +22,11 @@ export const dayOf = (time: string) => time.slice(0, 10);
  */
 export async function requireSite(client: Client, text: string): Promise<Site> {
   const sites = await client.listWebsites({});
-  const site = findSite(sites, text);
+  const site = findByDomain(sites, text);
   if (site) return site;
   const parent = sites.find(({ domain }) => belongsTo(hostIn(text), domain));
   const hint = parent ? `Did you mean ${parent.displayDomain}?` : 'See yours with `emailauth sites list`.';
   throw new CommandError(EXIT.notFound, 'website_not_found', `${text} is not one of your websites.`, hint);
-}
-
-/** Returns the website with a domain, or undefined. */
-export function findSite<Found extends { domain: string }>(sites: readonly Found[], text: string): Found | undefined {
-  const host = normalDomain(text);
-  return sites.find(({ domain }) => domain === host);
 }
 
 /** Returns the host of an address as a browser shows it. */
@@ -65,10 +59,6 @@ export async function loadDomainValidation(): Promise<(text: string) => string |
     }
   };
 }
-
-/** Whether the service responded with this error. By name: importing the class would load the API for `--help` as well. */
-export const hasCode = (error: unknown, code: ErrorCode): error is ApiError =>
-  error instanceof Error && error.name === 'ApiError' && (error as ApiError).code === code;
 
 /** Throws an error with the command that proves a domain which is registered already; any other error is thrown unchanged. */
 export function throwTaken(error: unknown, domain: string, proof: string): never {

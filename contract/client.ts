@@ -1,5 +1,5 @@
 import { type CallName, type CallSpec, calls, type Input, type Output } from './calls.ts';
-import type { ErrorBody, ErrorCode } from './errors.ts';
+import { type ErrorBody, type ErrorCode, errors } from './errors.ts';
 import type { NextPage, SignInPage } from './pages.ts';
 
 /** A call that failed. `message` is the service's sentence for people. */
@@ -41,6 +41,10 @@ export class ApiError extends Error {
     this.retryAfter = details.retryAfter;
   }
 }
+
+/** Returns the error for a call that the caller of the API itself refuses. @param hint what to do next, instead of the one of the table */
+export const refusal = (code: ErrorCode, message: string, hint: string = errors[code].hint): ApiError =>
+  new ApiError(errors[code].status, { error: message, code, hint });
 
 /** `page`: the address of the sign-in page that makes the call, for the next page beside the response. */
 type CallOptions = { signal?: AbortSignal; page?: string };

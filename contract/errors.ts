@@ -278,6 +278,13 @@ export type ErrorBody = {
   triesLeft?: number;
 };
 
+/**
+ * Returns whether the service responded with this error. By name: importing the class ApiError would load every call of the API, which
+ * `emailauth --help` does not need.
+ */
+export const hasCode = (error: unknown, code: ErrorCode): error is Error =>
+  error instanceof Error && error.name === 'ApiError' && 'code' in error && error.code === code;
+
 /** An error with a code of the table above. server/platform/http/errors.ts turns it into status and body. */
 export class Fault extends Error {
   readonly code: ErrorCode;

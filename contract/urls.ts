@@ -33,6 +33,12 @@ export function domainInput(input: string): string {
 /** Returns the normal form (normalHost) of what a person typed or pasted as a domain, or null. */
 export const normalDomain = (input: string): string | null => normalHost(domainInput(input));
 
+/** Returns the website with a domain, as people or machines write it, or undefined. */
+export function findByDomain<Site extends { domain: string }>(websites: readonly Site[], text: string): Site | undefined {
+  const wanted = normalDomain(text);
+  return websites.find(({ domain }) => domain === wanted);
+}
+
 /** Returns why a text cannot be the URL of a logo, or null. Empty means no logo. */
 export function logoUrlFault(text: string): string | null {
   if (text.length > 500) return 'At most 500 characters';

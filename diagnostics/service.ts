@@ -1,5 +1,6 @@
 import type { Output } from '../contract/calls.ts';
 import { ApiError, type Client } from '../contract/client.ts';
+import { hasCode } from '../contract/errors.ts';
 import { About } from '../contract/service.ts';
 import { hasProofText } from '../contract/urls.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';
@@ -138,7 +139,7 @@ export async function checkRegistration(
     try {
       found = await anonymous.findWebsite({ domain }, { signal });
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'website_not_found') return notRegistered(domain, isLocal, options.remedies);
+      if (hasCode(error, 'website_not_found')) return notRegistered(domain, isLocal, options.remedies);
       throw error;
     }
     if (found.domain !== domain && !domain.endsWith(`.${found.domain}`)) throw new Error('the service named another domain');

@@ -1,5 +1,4 @@
-import { ApiError, type Client } from '../contract/client.ts';
-import { type ErrorCode, errors } from '../contract/errors.ts';
+import { type Client, refusal } from '../contract/client.ts';
 import { isThisMachine } from '../contract/urls.ts';
 import { attackWebsite } from './attack.ts';
 import { checkCallback } from './callback.ts';
@@ -135,5 +134,3 @@ async function requireOwnWebsite({ domain }: Target, { client, from }: WebsiteCh
 }
 
 const badRequest = (message: string, hint: string) => refusal('bad_request', message, hint);
-
-const refusal = (code: ErrorCode, message: string, hint: string) => new ApiError(errors[code].status, { error: message, code, hint });

@@ -1,10 +1,11 @@
+import { findByDomain } from '../../contract/urls.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import type { CommandSpec } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { listCommand } from '../lists.ts';
 import { requireConfirmation } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
-import { dayOf, displayName, findSite, requireSite } from '../sites.ts';
+import { dayOf, displayName, requireSite } from '../sites.ts';
 
 const ROLES: readonly WebsiteRole[] = ['member', 'owner'];
 const article = (role: WebsiteRole) => (role === 'owner' ? 'an owner' : 'a member');
@@ -111,7 +112,7 @@ function decision(verb: 'accept' | 'decline', done: 'accepted' | 'declined'): Co
     json: `{domain,${done}}`,
     async run({ terminal, signedIn }, [domain = '']) {
       const { client } = await signedIn();
-      const invitation = findSite(await client.listInvitations({}), domain);
+      const invitation = findByDomain(await client.listInvitations({}), domain);
       if (!invitation) {
         const message = `You have no invitation to ${domain}.`;
         throw new CommandError(EXIT.notFound, 'invitation_not_found', message, 'See yours with `emailauth invitations list`.');

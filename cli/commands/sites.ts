@@ -1,11 +1,12 @@
 import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
-import { domainInput } from '../../contract/urls.ts';
+import { hasCode } from '../../contract/errors.ts';
+import { domainInput, findByDomain } from '../../contract/urls.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
-import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, siteData, throwTaken } from '../sites.ts';
+import { dayOf, displayName, formatSite, promptDomain, requireSite, siteData, throwTaken } from '../sites.ts';
 import { records, type Terminal, table } from '../terminal.ts';
 
 const sitesList: CommandSpec = {
@@ -52,7 +53,7 @@ const sitesAdd: CommandSpec = {
     // The icon is uploaded first, so that no website is added when that fails.
     const iconUrl = await icon?.upload(client, host);
     const site = await client.createWebsite({ domain, iconUrl }).catch(async (error) => {
-      if (hasCode(error, 'domain_taken') && findSite(await client.listWebsites({}), domain)) {
+      if (hasCode(error, 'domain_taken') && findByDomain(await client.listWebsites({}), domain)) {
         const hint = `See it with \`emailauth sites get ${domain}\`.`;
         throw new CommandError(EXIT.conflict, 'domain_taken', `${domain} is one of your websites already.`, hint);
       }
@@ -127,7 +128,7 @@ const sitesUpdate: CommandSpec = {
     const icon = await openIconFile(context, file);
     const current = await requireSite(client, given);
     const { id, domain, verified } = current;
-    if (newDomain !== undefined && !findSite([current], newDomain)) {
+    if (newDomain !== undefined && !findByDomain([current], newDomain)) {
       const proof = verified ? ' The new domain has to be proven again.' : '';
       await requireConfirmation(
         terminal,
@@ -183,7 +184,7 @@ const sitesRemove: CommandSpec = {
       await promptText(terminal, {
         message: `Sign-ins at ${displayName(site)} end immediately. Type the domain to delete it`,
         flag: '--yes',
-        validate: (typed) => (findSite([site], typed) ? undefined : `Type ${site.displayDomain}, or press Ctrl-C to keep it`),
+        validate: (typed) => (findByDomain([site], typed) ? undefined : `Type ${site.displayDomain}, or press Ctrl-C to keep it`),
       });
       terminal.note('');
     }
@@ -212,7 +213,7 @@ type Claim = Output<'claimWebsite'>;
 /** Shows how to prove a domain, the caller's or one to take over, and has the service check it until it is found or put off. */
 async function verifyDomain({ terminal, signedIn }: Context, text: string): Promise<number> {
   const { client } = await signedIn();
-  const own = findSite(await client.listWebsites({}), text);
+  const own = findByDomain(await client.listWebsites({}), text);
   if (own?.verified) return printProof(terminal, own, true, `${own.displayDomain} is verified already.`);
   let claim: Claim = own ?? (await client.claimWebsite({ domain: text }));
   const { domain } = claim;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
+import { hasCode } from '../../contract/errors.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, describeFailure, EXIT, usageError } from '../exit.ts';
-import { hasCode } from '../sites.ts';
 import { shellLine, TEXT_WIDTH, wrap } from '../terminal.ts';
 
 type Page = Output<'websiteEvents'>;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ApiError, type Client } from '../../contract/client.ts';
+import { ApiError, type Client, refusal } from '../../contract/client.ts';
 import { emailFaultOf, readEmail } from '../../contract/emails.ts';
 import { anyEntered, enteredFault, readEntered } from '../../contract/entered.ts';
 import { errors } from '../../contract/errors.ts';
@@ -51,8 +51,7 @@ export function createSignIns(context: Context, host: string, client: Client): S
       const email = readEmail(given);
       if (!email) {
         const code = emailFaultOf(given);
-        const { status, message, hint } = errors[code];
-        throw new ApiError(status, { error: message, code, hint });
+        throw refusal(code, errors[code].message);
       }
       await requireNoOtherAccount(context, host, email);
       (await context.credentials()).requireWritable();
