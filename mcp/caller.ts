@@ -1,8 +1,9 @@
 import type { Output } from '../contract/calls.ts';
-import type { Client } from '../contract/client.ts';
-import { normalDomain } from '../contract/urls.ts';
+import { type Client, refusal } from '../contract/client.ts';
+import { hasCode } from '../contract/errors.ts';
+import { findByDomain } from '../contract/urls.ts';
 import { oneLine } from '../diagnostics/check.ts';
-import { hasCode, type McpContext, refusal } from './tool.ts';
+import type { McpContext } from './tool.ts';
 
 export type OwnSite = Output<'listWebsites'>[number];
 
@@ -13,9 +14,6 @@ export async function requireOwnSite(client: Client, domain: string, signal: Abo
   const message = `"${oneLine(domain, 80)}" is not one of your websites.`;
   throw refusal('website_not_found', message, 'list_sites shows them; register_domain adds one.');
 }
-
-export const findByDomain = (sites: readonly OwnSite[], domain: string): OwnSite | undefined =>
-  sites.find((site) => site.domain === normalDomain(domain));
 
 /** Returns the caller's address and websites, or null for an anonymous caller. @throws ApiError, also for an API key that is not valid */
 export async function findCaller(client: Client, signal: AbortSignal): Promise<{ email: string; sites: OwnSite[] } | null> {

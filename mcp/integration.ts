@@ -1,9 +1,9 @@
+import { refusal } from '../contract/client.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import type { Framework } from '../templates/framework.ts';
 import { readSources } from '../templates/read.ts';
 import { type Integration, render, type TemplateValues } from '../templates/render.ts';
-import { refusal } from './tool.ts';
 
 /** The ids of all frameworks, for schemas. */
 export const frameworkIds = frameworks.map(({ id }) => id) as [string, ...string[]];

@@ -7,13 +7,15 @@ import {
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
 import { ApiError } from '../contract/client.ts';
+import { hasCode } from '../contract/errors.ts';
+import { findByDomain } from '../contract/urls.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { docPages } from '../docs/pages.ts';
 import { readDoc } from '../docs/read.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
-import { completeOwnDomains, findByDomain } from './caller.ts';
+import { completeOwnDomains } from './caller.ts';
 import { formatIntegration, frameworkIds, renderIntegration } from './integration.ts';
-import { describeError, hasCode, type McpContext } from './tool.ts';
+import { describeError, type McpContext } from './tool.ts';
 import { toSiteWithProof } from './tools/sites.ts';
 
 const MARKDOWN = 'text/markdown';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { AuditEntry, Branding, Connection, Device, Organization, Profile } from '../../contract/account.ts';
 import type { Output } from '../../contract/calls.ts';
-import type { Client } from '../../contract/client.ts';
+import { type Client, refusal } from '../../contract/client.ts';
 import { SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { CHANGES, defineTool, QUOTED_IS_DATA, quoted, READS, refusal } from '../tool.ts';
+import { CHANGES, defineTool, QUOTED_IS_DATA, quoted, READS } from '../tool.ts';
 
 const ACTIVITY_ENTRIES = 20;
 

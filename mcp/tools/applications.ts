@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ApiKey, Client, ClientInput, ClientLogs, ClientRefusals, ClientUpdate } from '../../contract/applications.ts';
 import type { Output } from '../../contract/calls.ts';
-import type { Client as ApiClient } from '../../contract/client.ts';
+import { type Client as ApiClient, refusal } from '../../contract/client.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { CHANGES, defineTool, QUOTED_IS_DATA, quoted, READS, refusal } from '../tool.ts';
+import { CHANGES, defineTool, QUOTED_IS_DATA, quoted, READS } from '../tool.ts';
 
 const Application = z.object({
   clientId: Client.shape.clientId.describe('The client_id of OAuth 2.0; not a secret'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refusal } from '../../contract/client.ts';
 import { languages } from '../../contract/languages.ts';
 import { WEBSITE_PATHS } from '../../contract/pages.ts';
 import { LOCALHOST, normalHost } from '../../contract/urls.ts';
@@ -19,7 +20,7 @@ import {
   renderIntegration,
   requireFramework,
 } from '../integration.ts';
-import { Domain, defineTool, type McpContext, NextSteps, OwnDomain, READS, refusal } from '../tool.ts';
+import { Domain, defineTool, type McpContext, NextSteps, OwnDomain, READS } from '../tool.ts';
 
 const FilesIn = z.enum(['structuredContent', 'text']);
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { refusal } from '../../contract/client.ts';
 import { anyEntered } from '../../contract/entered.ts';
+import { hasCode } from '../../contract/errors.ts';
 import { findCaller, findInbox, inboxAt } from '../caller.ts';
-import { Address, defineTool, hasCode, READS, refusal, type SignIn } from '../tool.ts';
+import { Address, defineTool, READS, type SignIn } from '../tool.ts';
 
 export const getStatus = defineTool({
   name: 'get_status',

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
+import { refusal } from '../../contract/client.ts';
+import { hasCode } from '../../contract/errors.ts';
+import { findByDomain, LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { nextSteps } from '../../templates/render.ts';
-import { findByDomain, findCaller, findInbox, isServed, type OwnSite, requireOwnSite } from '../caller.ts';
+import { findCaller, findInbox, isServed, type OwnSite, requireOwnSite } from '../caller.ts';
 import { numberedList } from '../integration.ts';
-import { Address, CHANGES, Domain, defineTool, hasCode, type McpContext, NextSteps, OwnDomain, READS, refusal } from '../tool.ts';
+import { Address, CHANGES, Domain, defineTool, type McpContext, NextSteps, OwnDomain, READS } from '../tool.ts';
 
 type Registered = { domain: string; email?: string; status: 'active' | 'already registered'; authUrl: string };
 

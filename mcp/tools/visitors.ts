@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Overview } from '../../contract/account.ts';
-import type { Client } from '../../contract/client.ts';
+import { type Client, refusal } from '../../contract/client.ts';
 import { maskEmail } from '../../contract/emails.ts';
+import { hasCode } from '../../contract/errors.ts';
 import { WebsiteEvent } from '../../contract/events.ts';
 import { MAX_EVENT_AGE_SECONDS, STATS_DAYS } from '../../contract/limits.ts';
 import { METHODS, methodNames, OTHERS_AS_COUNTED, signInsByMethod } from '../../contract/methods.ts';
@@ -10,7 +11,7 @@ import { VerifyRequest } from '../../contract/signin.ts';
 import { WebsiteStats } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { requireOwnSite } from '../caller.ts';
-import { Address, defineTool, hasCode, OwnDomain, quoted, READS, refusal, Token } from '../tool.ts';
+import { Address, defineTool, OwnDomain, quoted, READS, Token } from '../tool.ts';
 
 type Event = z.output<typeof WebsiteEvent>;
 
