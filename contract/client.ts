@@ -42,7 +42,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the error for a call that the caller of the API itself refuses. @param hint what to do next, instead of the one of the table */
+/** Returns the error with which a tool or a check refuses what it was asked, without a call. @param hint instead of the one of the table */
 export const refusal = (code: ErrorCode, message: string, hint: string = errors[code].hint): ApiError =>
   new ApiError(errors[code].status, { error: message, code, hint });
 
@@ -51,7 +51,7 @@ type CallOptions = { signal?: AbortSignal; page?: string };
 
 export type Client = { [Name in CallName]: (input: Input<Name>, options?: CallOptions) => Promise<Output<Name> & Partial<NextPage>> };
 
-/** Returns the typed client of which each function makes the call of its name. */
+/** Returns a typed client. @param call makes the call of a name */
 export function clientOf(call: (name: CallName, input: Record<string, unknown>, options?: CallOptions) => Promise<unknown>): Client {
   const client: object = Object.fromEntries(Object.keys(calls).map((name) => [name, call.bind(null, name as CallName)]));
   return client as Client;

@@ -94,8 +94,8 @@ export class Outbox {
   }
 
   /**
-   * Finishes the emails being sent, and leaves the rest to the other instances. serving.ts waits for it for 1.5 s, and then closes the
-   * database. An email that waits for the reply of the mail server is theirs when its lease ends: it may then arrive twice, with the
+   * Finishes the emails being sent, and leaves the rest to the other instances. A stop of the service does not wait for all of it
+   * (serving.ts). An email that waits for the reply of the mail server is theirs when its lease ends: it may then arrive twice, with the
    * same Message-ID.
    */
   async stop(): Promise<void> {

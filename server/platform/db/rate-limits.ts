@@ -1,23 +1,28 @@
 /**
- * The counters of the limits of emails and codes, as SQL; that of any other limit is its name with what it counts for (platform/http/limits.ts).
- * The text of each ends in a space and what it counts for, by which the erasure of an address finds it. All parameters are SQL.
+ * The keys of the counters of emails and codes. Keys and parameters are SQL. The key of any other limit begins with its name (platform/http/limits.ts).
+ * A key of an address ends in a space and the address: so an erasure finds it (operations/operator-store.ts).
  */
 export const counters = {
   /** Emails from a network address, or from a known device. */
   network: (network: string) => `'network ' || ${network}`,
-  /** Emails from a block of network addresses, and those of its reserve. */
+  /** Emails from a block of network addresses. */
   block: (block: string) => `'block ' || ${block}`,
+  /** Emails of the reserve of a block. */
   blockReserve: (block: string) => `'spare ' || ${block}`,
   /** Emails to a mailbox from a network address. */
   pair: (network: string, mailbox: string) => `'pair ' || ${network} || ' ' || ${mailbox}`,
-  /** Emails to a mailbox, from a known device, those of its reserve, and those of the reserve from one network. */
+  /** Emails to a mailbox. */
   mailbox: (mailbox: string) => `'mailbox ' || ${mailbox}`,
+  /** Emails to a mailbox from a device that it knows. */
   mailboxOfDevice: (device: string, mailbox: string) => `'mailbox ' || ${device} || ' ' || ${mailbox}`,
+  /** Emails of the reserve of a mailbox. */
   reserve: (mailbox: string) => `'reserve ' || ${mailbox}`,
+  /** Emails of that reserve which one network has requested. */
   share: (network: string, mailbox: string) => `'share ' || ${network} || ' ' || ${mailbox}`,
-  /** Wrong codes from a network or a known device, in total, and for a mailbox. */
+  /** Wrong codes from a network, or from a known device. */
   wrongCodes: (network: string) => `'wrong codes ' || ${network}`,
   wrongCodesInTotal: "'wrong codes'",
+  /** Wrong codes for a mailbox. */
   guesses: (mailbox: string) => `'guesses ' || ${mailbox}`,
 } as const;
 

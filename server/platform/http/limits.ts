@@ -17,8 +17,8 @@ select hits, extract(epoch from resets_at - now())::float8 * 1000 as "remainingM
 
 const GIVE_BACK = 'update rate_limits set hits = hits - 1 where key = $1 and hits > 0 and resets_at > now()';
 
-/** The counter of a limit for a key. */
-const counterOf = (limit: LimitName, key: string) => `${limit} ${key}`;
+/** Returns the key of a counter. */
+const counterKey = (limit: LimitName, key: string) => `${limit} ${key}`;
 
 /** Rate limits, counted in PostgreSQL for all instances together. */
 export class Limits {
@@ -38,7 +38,7 @@ export class Limits {
   /** Counts one use. @throws Fault rate_limited */
   async hit(limit: LimitName, key: string): Promise<void> {
     const { duration } = RATE_LIMITS[limit];
-    const counter = counterOf(limit, key);
+    const counter = counterKey(limit, key);
     const { rows } = await this.#pool.query<{ hits: number; remainingMs: number }>({
       name: 'rate-limit-hit',
       text: HIT,
@@ -53,11 +53,11 @@ export class Limits {
   /** Counts one use in this process only, without a query, for a limit that protects no more than the storage. @throws Fault rate_limited */
   hitHere(limit: LimitName, key: string): void {
     const now = Date.now();
-    const name = counterOf(limit, key);
-    let counter = this.#ownCounters.get(name);
+    const ownKey = counterKey(limit, key);
+    let counter = this.#ownCounters.get(ownKey);
     if (!counter || counter.resetsAt <= now) {
       counter = { hits: 0, resetsAt: now + RATE_LIMITS[limit].duration * 1000 };
-      this.#ownCounters.set(name, counter);
+      this.#ownCounters.set(ownKey, counter);
     }
     counter.hits++;
     if (counter.hits > this.#maxOf(limit)) throw refusal(limit, counter.resetsAt - now);
@@ -65,12 +65,12 @@ export class Limits {
 
   /** Takes back one use that `hit` counted. */
   async giveBack(limit: LimitName, key: string): Promise<void> {
-    await this.#pool.query({ name: 'rate-limit-give-back', text: GIVE_BACK, values: [counterOf(limit, key)] });
+    await this.#pool.query({ name: 'rate-limit-give-back', text: GIVE_BACK, values: [counterKey(limit, key)] });
   }
 
   /** Refuses a key that this process has seen above the limit, without a query. @throws Fault rate_limited */
   refuseBlocked(limit: LimitName, key: string): void {
-    const counter = counterOf(limit, key);
+    const counter = counterKey(limit, key);
     const until = this.#blockedUntil.get(counter);
     if (until === undefined) return;
     const remainingMs = until - Date.now();
