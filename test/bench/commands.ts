@@ -23,7 +23,7 @@ export async function measureCommands(): Promise<void> {
     lines.forEach((line, i) => {
       row(`emailauth ${line}`, formatNumber(commands[i]));
     });
-    compare('emailauth --help, CPU ÷ node', commands[0] / node, 'at most', 1.6);
+    compare('emailauth --help, CPU ÷ node', commands[0] / node, 'at most', 1.5);
   } finally {
     await server.close();
     await rm(home, { recursive: true, force: true });

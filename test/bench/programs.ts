@@ -84,9 +84,16 @@ export async function cpuSecondsOfTree(pid: number): Promise<number> {
 }
 
 /** Returns the resident memory in MB. */
-export async function memoryOf(pid: number): Promise<number> {
+export const memoryOf = (pid: number): Promise<number> => statusOf(pid, 'VmRSS');
+
+/** Returns the greatest resident memory that a process has had, in MB. */
+export const peakMemoryOf = (pid: number): Promise<number> => statusOf(pid, 'VmHWM');
+
+/** Returns a size of proc_pid_status(5) in MB. */
+async function statusOf(pid: number, field: string): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+  const line = status.split('\n').find((each) => each.startsWith(`${field}:`)) ?? '';
+  return Number.parseInt(line.slice(field.length + 1), 10) / 1024;
 }
 
 /** Returns the fields of /proc/PID/stat from the third on; the second is in parentheses and may contain any character. */

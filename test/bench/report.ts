@@ -1,5 +1,5 @@
 const NAME_WIDTH = 46;
-const FIGURE_WIDTH = 13;
+const FIGURE_WIDTH = 15;
 
 /** Prints the title of a table and its columns. */
 export function heading(title: string, ...columns: string[]): void {
@@ -14,9 +14,18 @@ export function formatNumber(value: number, digits = 0): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Prints a value and whether it reaches its target. */
+const targets: string[][] = [];
+
+/** Records a value, so that `printTargets` prints whether it reaches its target. */
 export function compare(name: string, value: number, relation: 'at least' | 'at most', target: number): void {
   const reached = relation === 'at least' ? value >= target : value <= target;
   const digits = target >= 10 ? 0 : 2;
-  console.log(`  ${reached ? '✓' : '✗'} ${name}: ${formatNumber(value, digits)} (target: ${relation} ${formatNumber(target, digits)})`);
+  targets.push([name, formatNumber(value, digits), `${relation} ${formatNumber(target, digits)}`, reached ? 'reached' : 'missed']);
+}
+
+/** Prints all values that have targets. */
+export function printTargets(): void {
+  if (targets.length === 0) return;
+  heading('Targets', 'value', 'target', '');
+  for (const [name, ...values] of targets) row(name, ...values);
 }

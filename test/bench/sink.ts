@@ -34,7 +34,7 @@ const smtp = createServer({ noDelay: true }, (socket) => {
 
   function answer(command: string): string {
     const verb = command.slice(0, 4).toUpperCase();
-    if (verb === 'EHLO') return '250-sink\r\n250 8BITMIME\r\n';
+    if (verb === 'EHLO') return '250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n';
     if (verb === 'RCPT') recipient = command.slice(command.indexOf('<') + 1, command.indexOf('>'));
     if (verb === 'DATA') {
       inMessage = true;

@@ -1,7 +1,7 @@
 import { query } from '../support/postgres.ts';
 import { fill } from './growth.ts';
 import { measureSignIns } from './measure.ts';
-import { formatNumber, heading, row } from './report.ts';
+import { compare, formatNumber, heading, row } from './report.ts';
 import { type Contestant, registerWebsite, type Stage } from './stage.ts';
 
 /**
@@ -23,6 +23,7 @@ export async function measureVolume(stage: Stage, connections: number, seconds: 
   );
   heading(`Writes of a sign-in (${formatNumber(count)} of ${connections} at once)`, 'a sign-in');
   row('WAL, bytes', formatNumber(wal));
+  compare('write-ahead log of a sign-in, bytes', wal, 'at most', 1_900);
   row('WAL records', formatNumber(records, 1));
   row('images of pages in the WAL', formatNumber(images, 2));
   row('flushes of the WAL', formatNumber(flushes, 2));
