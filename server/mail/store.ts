@@ -65,9 +65,16 @@ update outbox o set
 from (select hits <= $3 as admitted, resets_at from hit) counted where o.id = $1
 returning admitted`;
 
-// The delivery of a website's email is an event of the website. $1 ids; $2 kinds and $3 reasons of the events.
+/**
+ * Deletes emails that are done. The delivery of a website's email is an event of the website. No flush of the write-ahead log is waited for:
+ * after a crash of PostgreSQL, emails of its last moment are sent again with the same Message-ID.
+ * $1 ids; $2 kinds and $3 reasons of the events.
+ */
 const REMOVE = `
-with removed as (delete from outbox where id = any($1::uuid[]) returning id, kind, recipient, data->>'website' as website)
+with removed as (
+  delete from outbox using (select set_config('synchronous_commit', 'off', true)) asynchronous where id = any($1::uuid[])
+  returning id, kind, recipient, data->>'website' as website
+)
 ${addSteps(
   { action: '($2::text[])[n]', subject: 'website', result: '($3::text[])[n]', email: 'recipient' },
   `removed cross join array_position($1::uuid[], id) as n where kind in ('sign_in', 'app_sign_in')`,
@@ -132,7 +139,7 @@ export class OutboxStore {
   constructor(core: pg.Pool, limitFactor: number) {
     this.#core = core;
     this.#noticeLimit = (MAILBOX.points - RESERVED_MAILS) * limitFactor;
-    this.remove = batched('outbox-remove', (ended: Ended[]) => this.#execute('outbox-remove', REMOVE, columnsOf(ended)), { delayMs: 4 });
+    this.remove = batched('outbox-remove', (ended: Ended[]) => this.#execute('outbox-remove', REMOVE, columnsOf(ended)));
     this.retryLater = batched('outbox-retry', (tried: Tried[]) =>
       this.#execute('outbox-retry', RETRY, [tried.map(({ id }) => id), tried.map(({ unconfirmed }) => unconfirmed), RETRY_SECONDS]),
     );

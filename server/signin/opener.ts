@@ -53,9 +53,6 @@ type Opened = {
   passkeyFirst: boolean;
 };
 
-/** How long a batch waits for more openings under load. */
-const BATCH_DELAY_MS = 4;
-
 /**
  * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
@@ -126,7 +123,7 @@ export class AttemptOpener {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#openBatched = batched('signin-open', (openings) => openAll(parts.core, openings), { order: byId, delayMs: BATCH_DELAY_MS });
+    this.#openBatched = batched('signin-open', (openings) => openAll(parts.core, openings), { order: byId });
   }
 
   /**

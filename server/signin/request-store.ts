@@ -54,9 +54,6 @@ export type RequestResult =
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
-/** How long a batch waits for more requests under load; not noticeable beside the delivery of an email. */
-const BATCH_DELAY_MS = 4;
-
 const { mails_to_mailbox_from_network: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
 
 /** How many of the reserved emails of a mailbox one network gets in an hour. */
@@ -86,7 +83,7 @@ export class RequestStore {
     this.#core = core;
     this.#limitFactor = limitFactor;
     this.#mailsPerNetwork = mailsPerNetwork;
-    this.#requestBatched = batched('signin-request', (attempts) => this.#requestAll(core, attempts, false), { delayMs: BATCH_DELAY_MS });
+    this.#requestBatched = batched('signin-request', (attempts) => this.#requestAll(core, attempts, false));
   }
 
   /** Counts the limits, then inserts attempt, pending email and audit row together. */

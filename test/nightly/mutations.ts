@@ -434,6 +434,7 @@ export const mutations: Mutation[] = [
       'update outbox o set due_at = o.due_at\n',
       'test/faults/outbox.test.ts',
     ],
+    ["set_config('synchronous_commit', 'off', true)", "set_config('synchronous_commit', 'off', false)", 'test/statements/outbox.test.ts'],
     ['select hits <= $3 as admitted', 'select true as admitted', 'test/api/mailbox-limits.test.ts test/api/limits.test.ts'],
   ]),
   ...rowsOf('server/platform/http/limits.ts', [

@@ -13,8 +13,6 @@ type WaitingRow<Row, Result> = {
 type Options<Row> = {
   /** The order in which a batch locks its rows, where other processes may lock the same ones. */
   order?: (a: Row, b: Row) => number;
-  /** How long a statement waits for more rows after one with several rows, since each statement costs a commit. */
-  delayMs?: number;
 };
 
 /**
@@ -42,7 +40,6 @@ class Batcher<Row, Result> {
   /** One statement runs at a time: two would have half the rows each, and twice the commits. */
   #running = false;
   #scheduled = false;
-  #lastHadSeveral = false;
 
   constructor(name: string, run: (rows: Row[]) => Promise<Result[]>, options: Options<Row>) {
     this.#rows = batchRows.with(name);
@@ -71,13 +68,10 @@ class Batcher<Row, Result> {
   #schedule(): void {
     if (this.#scheduled || this.#running || this.#waiting.length === 0) return;
     this.#scheduled = true;
-    const start = () => {
+    setImmediate(() => {
       this.#scheduled = false;
       if (this.#waiting.length > 0) void this.#flush();
-    };
-    const { delayMs = 0 } = this.#options;
-    if (this.#lastHadSeveral && delayMs > 0 && this.#waiting.length < MAX_ROWS) setTimeout(start, delayMs);
-    else setImmediate(start);
+    });
   }
 
   async #flush(): Promise<void> {
@@ -85,7 +79,6 @@ class Batcher<Row, Result> {
     const { order } = this.#options;
     if (order) batch.sort((a, b) => order(a.row, b.row));
     this.#waiting = this.#waiting.slice(MAX_ROWS);
-    this.#lastHadSeveral = batch.length > 1;
     this.#running = true;
     try {
       const results = await this.#execute(batch);
