@@ -85,7 +85,7 @@ export function createService(parts: Parts): Service {
   const identityOfAssistant = identityAt('mcp');
   const accountOf = async (request: IncomingMessage, response: ServerResponse) => {
     const identity = await identityOf(request, cookiesOf(request, response, secure));
-    return identity?.by === 'session' ? identity : null;
+    return identity?.credential === 'session' ? identity : null;
   };
   const assistants = mcpRouter({
     ...platform,

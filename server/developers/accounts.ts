@@ -7,7 +7,7 @@ import { beginChange } from '../permissions/proofs.ts';
 import { BEGIN_SIGN_OUT, END_PROVIDER_ACCESS, endProviderSessions } from '../permissions/sign-outs.ts';
 import { type Database, isUniqueViolation, queryOf } from '../platform/db/database.ts';
 import type { User } from '../platform/db/models.ts';
-import { type Account, by, type Caller, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import { type Account, actorOf, type Caller, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import { bearerOf } from '../platform/http/reading.ts';
 import { digest } from '../platform/secrets.ts';
 import type { Logos } from '../websites/branding.ts';
@@ -93,7 +93,7 @@ export class Accounts {
       await sequelize.transaction(async (transaction) => {
         await beginChange(queryOf(sequelize, transaction), account);
         await WaitlistPlace.create({ service, email }, { transaction });
-        await AuditEntry.create({ action: 'waitlist_joined', ...by(account), object: service }, { transaction });
+        await AuditEntry.create({ action: 'waitlist_joined', ...actorOf(account), object: service }, { transaction });
       });
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
@@ -122,7 +122,7 @@ export class Accounts {
       user.set(settings);
       if (user.changed()) {
         await user.save({ transaction });
-        await AuditEntry.create({ action, ...by(account) }, { transaction });
+        await AuditEntry.create({ action, ...actorOf(account) }, { transaction });
       }
       return present(user);
     });
@@ -243,8 +243,8 @@ export class Devices {
       await ApiKey.update({ revokedAt: time('now()') }, { where: { id: keys.map(({ id }) => id) }, transaction });
       const passkeys = await Passkey.findAll({ where: { email, ...among(given.passkeys) }, lock: true, transaction });
       await Passkey.destroy({ where: { id: passkeys.map(({ id }) => id) }, transaction });
-      const revoked = keys.map(({ name }) => ({ action: 'api_key_revoked', ...by(account), object: name }));
-      const removed = passkeys.map(({ name }) => ({ action: 'passkey_removed', ...by(account), object: name }));
+      const revoked = keys.map(({ name }) => ({ action: 'api_key_revoked', ...actorOf(account), object: name }));
+      const removed = passkeys.map(({ name }) => ({ action: 'passkey_removed', ...actorOf(account), object: name }));
       await AuditEntry.bulkCreate([...revoked, ...removed], { transaction });
       ended = { apiKeys: keys.length, passkeys: passkeys.length };
       return 'signed_out_everywhere';
@@ -265,7 +265,7 @@ export class Devices {
       const action = await end(transaction);
       // An unused token for the portal would open a new session.
       await Token.destroy({ where: { email, domain: null, usedAt: null }, transaction });
-      await AuditEntry.create({ action, ...by(account) }, { transaction });
+      await AuditEntry.create({ action, ...actorOf(account) }, { transaction });
     });
   }
 

@@ -6,7 +6,7 @@ import { MAX_API_KEYS } from '../../contract/limits.ts';
 import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../permissions/proofs.ts';
 import { type Database, queryOf } from '../platform/db/database.ts';
 import type { ApiKey } from '../platform/db/models.ts';
-import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import { type Account, actorOf, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import { digest, randomSecret } from '../platform/secrets.ts';
 
 /** How many characters of the random part of a key are shown. */
@@ -89,7 +89,7 @@ export class ApiKeys {
       const key = await ApiKey.findOne({ where, lock: true, transaction });
       if (!key) throw new Fault('api_key_not_found');
       await key.update({ revokedAt: time('now()') }, { transaction });
-      await AuditEntry.create({ action: 'api_key_revoked', ...by(account), object: key.name }, { transaction });
+      await AuditEntry.create({ action: 'api_key_revoked', ...actorOf(account), object: key.name }, { transaction });
     });
     return { success: true };
   }
@@ -114,7 +114,7 @@ export class ApiKeys {
       await requireProof(queryOf(sequelize, transaction), account, proof);
       await User.findByPk(account.id, { attributes: ['id'], lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
       const key = await issue(transaction);
-      await AuditEntry.create({ action, ...by(account), object: key.name }, { transaction });
+      await AuditEntry.create({ action, ...actorOf(account), object: key.name }, { transaction });
       return key;
     });
   }

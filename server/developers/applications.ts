@@ -9,7 +9,7 @@ import { beginChange } from '../permissions/proofs.ts';
 import { type Database, type Query, queryOf } from '../platform/db/database.ts';
 import { SHOWN_ACTION } from '../platform/db/method-rows.ts';
 import type { Application } from '../platform/db/models.ts';
-import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import { type Account, actorOf, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import { digest } from '../platform/secrets.ts';
 import { configure, newClientSecret, sectorOf } from './application-settings.ts';
 import { refusalOf, remedyFor } from './refusals.ts';
@@ -177,7 +177,7 @@ export class Applications {
 }
 
 /** Returns an account and its application, for a row of the audit log. */
-const about = (account: Account, { id, name }: Application) => ({ ...by(account), applicationId: id, object: name });
+const about = (account: Account, { id, name }: Application) => ({ ...actorOf(account), applicationId: id, object: name });
 
 function present(application: Application): Output<'listClients'>[number] {
   const {

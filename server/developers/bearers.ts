@@ -62,7 +62,7 @@ export class ApiKeyBearers {
     const key = await this.#keyOf(authorization);
     if (!key) return undefined;
     const { id, email, name, scopes, keyName } = key;
-    return { id, email, name, device: `API key ${keyName}`, scopes, by: key.environment === 'live' ? 'live_key' : 'test_key' };
+    return { id, email, name, device: `API key ${keyName}`, scopes, credential: key.environment === 'live' ? 'live_key' : 'test_key' };
   }
 
   /**

@@ -128,8 +128,8 @@ export function createIdentity({ sessions, apiKeys, accessTokens, resource }: Pa
     const found = await sessions.accountOf(secret);
     if (!found) return null;
     const { clientId, ...account } = found;
-    if (clientId === null) return { ...account, by: 'session', scopes: null };
+    if (clientId === null) return { ...account, credential: 'session', scopes: null };
     // The token of an application is never valid in a cookie.
-    return authorization === undefined ? null : { ...account, by: 'application', scopes: null };
+    return authorization === undefined ? null : { ...account, credential: 'application', scopes: null };
   };
 }

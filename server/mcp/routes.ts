@@ -110,7 +110,7 @@ async function admit(request: IncomingMessage, parts: Parts): Promise<DirectCall
   if (authorization === undefined) return { identity: null, authorization, clientAddress, requestId };
   try {
     const identity = await parts.identityOf(request);
-    if (!identity || identity.by === 'application') return refuseToken(parts.publicUrl, UNKNOWN_TOKEN);
+    if (!identity || identity.credential === 'application') return refuseToken(parts.publicUrl, UNKNOWN_TOKEN);
     return { identity, authorization, clientAddress, requestId };
   } catch (error) {
     if (!(error instanceof Fault) || error.status !== 401) return refusalOf(error, parts.describeError, requestId);
@@ -197,7 +197,7 @@ const exchangeOf = (options: { authInfo?: AuthInfo } | undefined) => options?.au
  */
 function withChallenge(response: Response, { caller: { identity }, denied }: Exchange, publicUrl: string): Response {
   // An API key gets no other scopes by OAuth: its owner reads the text of the tool.
-  if (!denied || (identity && identity.by !== 'access_token')) return response;
+  if (!denied || (identity && identity.credential !== 'access_token')) return response;
   // A client requests exactly the scopes that are named, so those that it has are among them.
   const challenge = challengeFor(denied, identity?.scopes ?? []);
   if (!challenge) return response;

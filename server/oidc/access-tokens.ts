@@ -47,7 +47,7 @@ export class AccessTokens {
     if (claims.cnf !== undefined) throw boundToKey();
     const account = await this.#accountOf(claims);
     const granted = String(claims.scope ?? '').split(' ');
-    return { ...account, by: 'access_token', scopes: RESOURCE_SCOPES.filter((scope) => granted.includes(scope)) };
+    return { ...account, credential: 'access_token', scopes: RESOURCE_SCOPES.filter((scope) => granted.includes(scope)) };
   }
 
   async #verify(token: string, resource: string) {

@@ -5,7 +5,7 @@ import { openDns } from '../../diagnostics/dns.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { type Database, queryOf } from '../platform/db/database.ts';
 import type { Website } from '../platform/db/models.ts';
-import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import { type Account, actorOf, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import type { Limits } from '../platform/http/limits.ts';
 import type { Platform } from '../platform/platform.ts';
 import { createGuardedFetch, isPublicAddress, ResponseTooLarge } from './guarded-fetch.ts';
@@ -47,7 +47,7 @@ export class WebsiteBrandings {
       if (!website.changed()) return found;
       await website.save({ transaction });
       await orm.AuditEntry.create(
-        { action: 'website_branding_changed', ...by(account), websiteId: website.id, domain: website.domain },
+        { action: 'website_branding_changed', ...actorOf(account), websiteId: website.id, domain: website.domain },
         { transaction },
       );
       return found;

@@ -7,7 +7,7 @@ import { beginChange, type ProofSource, proofSourceOf, requireProof } from '../p
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { type Database, type Query, queryOf } from '../platform/db/database.ts';
 import type { Website, WebsiteMember } from '../platform/db/models.ts';
-import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import { type Account, actorOf, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import type { Limits } from '../platform/http/limits.ts';
 import { displayDomainOf } from './domains.ts';
 import { findManaged, findOwned, presentWebsite } from './managers.ts';
@@ -187,7 +187,7 @@ export class Members {
   ): Promise<void> {
     const { AuditEntry } = await this.#parts.database.orm();
     const rows = [
-      { action, ...by(account), object: email, websiteId, domain },
+      { action, ...actorOf(account), object: email, websiteId, domain },
       { action: actionForOther, email, actor: account.email, websiteId, domain },
     ];
     await AuditEntry.bulkCreate(rows, { transaction });

@@ -7,7 +7,7 @@ import { beginChange } from '../permissions/proofs.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import { type Database, inTransaction, queryOf } from '../platform/db/database.ts';
 import { idAt } from '../platform/db/partitions.ts';
-import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import { type Account, actorOf, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import { findManaged, findOwned, type Managed } from './managers.ts';
 import { erasureHash } from './visits.ts';
 
@@ -65,7 +65,7 @@ export class Visitors {
     const { sequelize, AuditEntry } = await this.#database.orm();
     await sequelize.transaction(async (transaction) => {
       await beginChange(queryOf(sequelize, transaction), account);
-      await AuditEntry.create({ action, ...by(account), websiteId: id, domain }, { transaction });
+      await AuditEntry.create({ action, ...actorOf(account), websiteId: id, domain }, { transaction });
     });
   }
 }
@@ -193,7 +193,7 @@ function eraseFromWebsite(core: pg.Pool, erasure: { website: string; domain: str
     await query('visitors-erase-attempts', END_ATTEMPTS, [email, domain]);
     await query('visitors-erase-tokens', END_TOKENS, [email, domain]);
     await query('visitors-erase-grants', END_GRANTS, [email, domain]);
-    const { email: eraser, device, network } = by(account);
+    const { email: eraser, device, network } = actorOf(account);
     await query('visitors-erase-audit', AUDIT, [eraser, domain, website, device, network]);
   });
 }

@@ -7,7 +7,7 @@ import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { type Database, isUniqueViolation, type Query, queryOf } from '../platform/db/database.ts';
 import type { Website } from '../platform/db/models.ts';
-import { type Account, by, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import { type Account, actorOf, type Endpoint, handle } from '../platform/http/endpoint.ts';
 import type { Limits } from '../platform/http/limits.ts';
 import { displayDomainOf, registrableOf, rootDomainOf } from './domains.ts';
 import { canBeGivenBack, checkOwner, findManaged, findOwned, iconUrlOf, managedBy, presentWebsite, presentWebsites } from './managers.ts';
@@ -221,7 +221,7 @@ export class Websites {
 
   async #audit(action: string, account: Account, { id, domain }: Website, transaction: Transaction): Promise<void> {
     const { AuditEntry } = await this.#parts.database.orm();
-    await AuditEntry.create({ action, ...by(account), websiteId: id, domain }, { transaction });
+    await AuditEntry.create({ action, ...actorOf(account), websiteId: id, domain }, { transaction });
   }
 
   /** Ends the claim of an address that loses a domain: what it published proves nothing from now on. */

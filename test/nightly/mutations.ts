@@ -302,8 +302,8 @@ export const mutations: Mutation[] = [
       'test/api/sessions.test.ts test/api/accounts.test.ts test/api/devices.test.ts',
     ],
     [
-      "return authorization === undefined ? null : { ...account, by: 'application', scopes: null };",
-      "return { ...account, by: 'application', scopes: null };",
+      "return authorization === undefined ? null : { ...account, credential: 'application', scopes: null };",
+      "return { ...account, credential: 'application', scopes: null };",
       'test/api/applications.test.ts',
     ],
   ]),
@@ -322,14 +322,14 @@ export const mutations: Mutation[] = [
       '',
       'test/api/admin.test.ts test/api/admin-pages.test.ts',
     ],
-    ["if (identity.by === 'test_key' && method !== 'GET') throw new Fault('test_key');\n", '', 'test/api/api-keys.test.ts'],
-    ["if (identity.by !== 'session' && access === 'person') {", 'if (false) {', 'test/api/api-keys.test.ts'],
+    ["if (identity.credential === 'test_key' && method !== 'GET') throw new Fault('test_key');\n", '', 'test/api/api-keys.test.ts'],
+    ["if (identity.credential !== 'session' && access === 'person') {", 'if (false) {', 'test/api/api-keys.test.ts'],
     [
       'if (scope && identity.scopes && !identity.scopes.includes(scope)) {',
       'if (false) {',
       'test/api/api-keys.test.ts test/api/oidc-resources.test.ts',
     ],
-    ["(identity.by === 'application' && access !== 'identity')", 'false', 'test/api/applications.test.ts'],
+    ["(identity.credential === 'application' && access !== 'identity')", 'false', 'test/api/applications.test.ts'],
     [
       "if (method !== 'GET') requireOwnOrigin(request, access, settings.origins);\n",
       '',

@@ -16,14 +16,14 @@ import { type Challenge, challengeFor } from './resources.ts';
 export type Account = { id: string; email: string; name: string | null; device?: string | null; network?: string };
 
 /** Returns who does something and from where, for a row of the audit log. */
-export const by = ({ email, device, network }: Account) => ({ email, device: device ?? null, network: network ?? null });
+export const actorOf = ({ email, device, network }: Account) => ({ email, device: device ?? null, network: network ?? null });
 
 /**
  * A signed-in account and its credential: a `test_key` may only read, an `application` may only read who the account is, and an
  * `access_token` was issued for a resource of this service.
  */
 export type Identity = Account & {
-  by: 'session' | 'live_key' | 'test_key' | 'application' | 'access_token';
+  credential: 'session' | 'live_key' | 'test_key' | 'application' | 'access_token';
   /** What the credential may be used for; null: everything that its kind may do. */
   scopes: readonly string[] | null;
 };
@@ -149,13 +149,13 @@ async function permit({ access, method, scope, development }: CallSpec, call: Ca
   if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');
   if (!needsAccount(access)) return null;
   const identity = await call.identify();
-  if (!identity || (identity.by === 'application' && access !== 'identity')) throw new Fault('sign_in_needed', { scope });
-  if (identity.by === 'test_key' && method !== 'GET') throw new Fault('test_key');
-  if (identity.by !== 'session' && access === 'person') {
-    throw new Fault('person_needed', identity.by === 'access_token' ? { message: 'An access token may not do this.' } : {});
+  if (!identity || (identity.credential === 'application' && access !== 'identity')) throw new Fault('sign_in_needed', { scope });
+  if (identity.credential === 'test_key' && method !== 'GET') throw new Fault('test_key');
+  if (identity.credential !== 'session' && access === 'person') {
+    throw new Fault('person_needed', identity.credential === 'access_token' ? { message: 'An access token may not do this.' } : {});
   }
   if (scope && identity.scopes && !identity.scopes.includes(scope)) {
-    const credential = identity.by === 'access_token' ? 'access token' : 'API key';
+    const credential = identity.credential === 'access_token' ? 'access token' : 'API key';
     throw new Fault('insufficient_scope', { message: `This needs the scope ${scope}, which the ${credential} does not have.`, scope });
   }
   return { ...identity, network: blockOfNetwork(call.clientAddress) };

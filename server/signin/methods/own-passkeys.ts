@@ -7,7 +7,7 @@ import type { Config } from '../../platform/config.ts';
 import { type Database, queryOf } from '../../platform/db/database.ts';
 import type { Passkey } from '../../platform/db/models.ts';
 import type { Cookies } from '../../platform/http/cookies.ts';
-import { type Account, by, type Endpoint, handle } from '../../platform/http/endpoint.ts';
+import { type Account, actorOf, type Endpoint, handle } from '../../platform/http/endpoint.ts';
 import { countSignIn } from '../../platform/metrics/metrics.ts';
 import { type Passkeys, rpIdOf } from './passkeys.ts';
 
@@ -62,7 +62,7 @@ export class OwnPasskeys {
       passkey.set({ name });
       if (passkey.changed()) {
         await passkey.save({ transaction });
-        await AuditEntry.create({ action: 'passkey_renamed', ...by(account), object: name }, { transaction });
+        await AuditEntry.create({ action: 'passkey_renamed', ...actorOf(account), object: name }, { transaction });
       }
       return present(passkey);
     });
@@ -78,7 +78,7 @@ export class OwnPasskeys {
       const passkey = await Passkey.findOne({ where: { id, email }, lock: true, transaction });
       if (!passkey) throw new Fault('passkey_not_found');
       await passkey.destroy({ transaction });
-      await AuditEntry.create({ action: 'passkey_removed', ...by(account), object: passkey.name }, { transaction });
+      await AuditEntry.create({ action: 'passkey_removed', ...actorOf(account), object: passkey.name }, { transaction });
     });
     // With the user handle of the removed passkey, by which the browser learns that it may forget it.
     return { ...(await this.list(account)), userHandle: before.userHandle };
