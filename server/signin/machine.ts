@@ -22,7 +22,7 @@ export type Next = NextPage | { codeFor: string };
 type NextPage = { page: SignInPage; status: number; fault?: Fault } | { leave: string };
 
 /** The form to which the error of a call belongs. */
-const FORMS = {
+const FORM_OF_CALL = {
   domainAuth: 'address',
   authorize: 'address',
   emailCode: 'code',
@@ -34,7 +34,7 @@ const FORMS = {
 } as const satisfies Record<PageCall, FormName>;
 
 /** Returns whether a page makes a call for one of its forms. */
-export const isPageCall = (name: CallName): name is PageCall => name in FORMS;
+export const isPageCall = (name: CallName): name is PageCall => name in FORM_OF_CALL;
 
 /** What the calls of a page respond. */
 type PageOutput = Partial<{ sent: true; redirectUrl: string | null; passkey: PasskeyCreationOptions; addPasskey: RequiredPasskey }>;
@@ -130,7 +130,7 @@ export class SignInMachine {
 
 /** Returns the form that makes a call: step 2 requests another email. */
 function formOf(name: PageCall, request: PageRequest): FormName {
-  return FORMS[name] === 'address' && queryOfPage(request).step === 'code' ? 'resend' : FORMS[name];
+  return FORM_OF_CALL[name] === 'address' && queryOfPage(request).step === 'code' ? 'resend' : FORM_OF_CALL[name];
 }
 
 /** Whether a call was refused for what its form contains. No page follows any other failure: reading it could fail as the call did. */
