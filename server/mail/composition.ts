@@ -58,18 +58,18 @@ const BOUNDARY = '=_emailauth';
 /**
  * Composes a kind of email in a language, which is slow and done once. The HTML is rendered by react-email, imported on first use.
  * @param branding whether it has placeholders for the website's logo and color
- * @param guessed whether it warns of someone who guesses codes
+ * @param warns whether it warns of someone who guesses codes
  */
 export async function compose(
   kind: MailKind,
   language: LanguageCode,
   sender: Sender,
   branding: MailBranding = { logo: false, accent: false },
-  guessed = false,
+  warns = false,
 ): Promise<MailTemplate> {
   const { htmlOf } = await import('./templates/layout.tsx');
   const { warning, ...content } = templates[kind](language, sender);
-  if (guessed && warning !== undefined) content.paragraphs = [...content.paragraphs, warning];
+  if (warns && warning !== undefined) content.paragraphs = [...content.paragraphs, warning];
   const subject = splitAtPlaceholders(content.subject);
   const { origin, protocol, hostname } = new URL(sender.publicUrl);
   const text = encodedBody(plainText(content, hostname));

@@ -81,8 +81,8 @@ export function shownDevice({ data: { device } }: MailDraft): string {
   return device !== undefined && DEVICE.test(device) ? device : '';
 }
 
-/** Returns whether someone is guessing the codes of the mailbox of an email. */
-export const isGuessed = ({ data }: MailDraft): boolean => data.guessed === 'yes';
+/** Returns whether an email warns of someone who guesses the codes of its mailbox. */
+export const warnsOfGuesses = ({ data }: MailDraft): boolean => data.guessed === 'yes';
 
 /** The branding of a website whose domain is proven; an empty text means the service's own. */
 type Brand = { fromName: string; logoUrl: string; accent: string };

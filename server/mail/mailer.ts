@@ -6,7 +6,7 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log.ts';
 import { compose, type MailTemplate, type Sender } from './composition.ts';
-import { brandOf, isGuessed, type Mail, type MailDraft, type MailSecrets, type SendResult } from './mail.ts';
+import { brandOf, type Mail, type MailDraft, type MailSecrets, type SendResult, warnsOfGuesses } from './mail.ts';
 import { type Connection, type Failure, Pool, SOCKET_TIMEOUT_MS } from './pool.ts';
 
 /** A finished message and its only recipient. */
@@ -91,11 +91,11 @@ export class Mailer {
     const { kind, language } = mail;
     const { logoUrl, accent } = brandOf(mail);
     const branding = { logo: logoUrl !== '', accent: accent !== '' };
-    const guessed = isGuessed(mail);
-    const key = `${kind} ${language} ${branding.logo} ${branding.accent} ${guessed}`;
+    const warns = warnsOfGuesses(mail);
+    const key = `${kind} ${language} ${branding.logo} ${branding.accent} ${warns}`;
     const cached = this.#templates.get(key);
     if (cached) return cached;
-    const template = compose(kind, language, this.#sender, branding, guessed);
+    const template = compose(kind, language, this.#sender, branding, warns);
     template.then(
       (composed) => this.#templates.set(key, composed),
       () => this.#templates.delete(key),
