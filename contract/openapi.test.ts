@@ -3,7 +3,7 @@ import { type CallSpec, calls } from './calls.ts';
 import { openApiDocument } from './openapi.ts';
 
 type Operation = { operationId: string; parameters?: { name: string; in: string }[]; requestBody?: object; security?: object[] };
-const document = openApiDocument('https://auth.example', '1.0') as { paths: Record<string, Record<string, Operation>> };
+const document = openApiDocument('https://auth.example') as { paths: Record<string, Record<string, Operation>> };
 
 const published = Object.entries(calls as Record<string, CallSpec>).filter(([, call]) => !call.development);
 

@@ -16,8 +16,11 @@ const ErrorResponse = z
   })
   .meta({ id: 'Error' });
 
+/** The version of the API, whatever that of the service is. */
+const API_VERSION = '1.0';
+
 /** Returns the OpenAPI 3.1 document of the API. */
-export function openApiDocument(publicUrl: string, version: string): object {
+export function openApiDocument(publicUrl: string): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const [name, call] of Object.entries(calls as Record<string, CallSpec>)) {
     if (call.development) continue;
@@ -27,7 +30,7 @@ export function openApiDocument(publicUrl: string, version: string): object {
     openapi: '3.1.0',
     info: {
       title: 'Email Auth',
-      version,
+      version: API_VERSION,
       description: 'Passwordless email sign-in for any website.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -91,7 +91,7 @@ const manifestOf = ({ icon }: WebApp) => ({
 export function openApiOf(publicUrl: string): () => Promise<object> {
   let document: Promise<object> | undefined;
   return () => {
-    document ??= import('../../contract/openapi.ts').then(({ openApiDocument }) => openApiDocument(publicUrl, '1.0'));
+    document ??= import('../../contract/openapi.ts').then(({ openApiDocument }) => openApiDocument(publicUrl));
     return document;
   };
 }
