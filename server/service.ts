@@ -14,7 +14,6 @@ import { createMail } from './mail/feature.ts';
 import { mcpRouter } from './mcp/routes.ts';
 import { createOpenId } from './oidc/oidc.ts';
 import { createOperations } from './operations/feature.ts';
-import { VERSION } from './operations/status.ts';
 import { createPages } from './pages/feature.ts';
 import { openApiOf, wellKnownRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
@@ -89,7 +88,6 @@ export function createService(parts: Parts): Service {
   };
   const assistants = mcpRouter({
     ...platform,
-    version: VERSION,
     clientOf: (caller) => createDirectClient(makeCall, caller),
     identityOf: (request) => identityOfAssistant(request, NO_COOKIES),
     openApi,

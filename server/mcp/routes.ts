@@ -19,7 +19,6 @@ import { isPublicAddress } from '../websites/guarded-fetch.ts';
 type Refusal = { status: number; message: string; headers?: Record<string, string> };
 
 type Parts = Platform & {
-  version: string;
   /** Returns the account of the Authorization header; cookies are ignored. @throws Fault bad_api_key */
   identityOf(request: IncomingMessage): Promise<Identity | null>;
   clientOf(caller: DirectCaller): Client;

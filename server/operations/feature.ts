@@ -26,7 +26,7 @@ export function createOperations(platform: Platform, { outbox, ownAddress }: Nee
   return {
     status,
     admin,
-    endpoints: [...statusEndpoints(status, config), ...adminEndpoints(admin)],
+    endpoints: [...statusEndpoints(status, platform), ...adminEndpoints(admin)],
     jobs: [
       { name: 'clean-up-sign-ins', minute: null, run: cleanUpSignIns },
       { name: 'clean-up-accounts', minute: 23, run: cleanUpAccounts },

@@ -1,8 +1,7 @@
 import { createPublicKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Output } from '../../contract/calls.ts';
-import type { Config } from '../platform/config.ts';
 import { type Endpoint, handle } from '../platform/http/endpoint.ts';
+import type { Platform } from '../platform/platform.ts';
 import { domainOf } from '../platform/sender.ts';
 import { type Component, type History, type Probe, type Probes, type StatusStore, valueWithin } from './probes.ts';
 
@@ -21,13 +20,10 @@ const SLOW = { database: 500, response: 1_000 };
 // A probe waits up to 5 s for a mail server.
 const TIMEOUT_SECONDS = 10;
 
-/** The version in package.json. */
-export const VERSION = readVersion();
-
 /** Binds the calls that describe the service and its state. */
-export function statusEndpoints(status: Status, config: Config): Endpoint[] {
-  const about = describeService(config);
-  const { host } = new URL(config.publicUrl);
+export function statusEndpoints(status: Status, platform: Platform): Endpoint[] {
+  const about = describeService(platform);
+  const { host } = new URL(platform.publicUrl);
   return [
     handle('about', (_, { clientAddress, header }) => ({
       ...about,
@@ -112,10 +108,11 @@ export function summaryOf({ since, responseMs, days, incidents }: History, faili
   };
 }
 
-function describeService({ mode, mailFrom, dkim, smtpUrl }: Config): Omit<Output<'about'>, 'time' | 'request'> {
+function describeService({ version, config }: Platform): Omit<Output<'about'>, 'time' | 'request'> {
+  const { mode, mailFrom, dkim, smtpUrl } = config;
   return {
     name: 'emailauth',
-    version: VERSION,
+    version,
     mode,
     mail: {
       domain: domainOf(mailFrom),
@@ -128,9 +125,4 @@ function describeService({ mode, mailFrom, dkim, smtpUrl }: Config): Omit<Output
 /** Returns the public key as it is in the DNS record (RFC 6376 §3.6.1): DER in base64. */
 function publicKeyOf(privateKey: string): string {
   return createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
-}
-
-function readVersion(): string {
-  // The same path from server/operations/ and from the bundle in dist/server/.
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
 import type { Config } from './config.ts';
 import { requireWritable } from './db/client.ts';
 import type { Database, JobQuery } from './db/database.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { createDescribeError, type DescribeError, ErrorLog } from './http/errors.ts';
+import { createDescribeError, type DescribeError } from './http/errors.ts';
+import { FailureLog } from './http/failure-log.ts';
 import { Limits } from './http/limits.ts';
 import { dataHeaders } from './http/protection.ts';
 import type { Log } from './log.ts';
@@ -14,6 +16,8 @@ const LOCAL_LIMIT_FACTOR = 100;
 
 /** What every feature of the service is built on. */
 export type Platform = {
+  /** The version in package.json. */
+  version: string;
   config: Config;
   secretKeys: SecretKeys;
   log: Log;
@@ -74,10 +78,11 @@ export function createPlatform(parts: Pick<Platform, 'config' | 'secretKeys' | '
   const limitFactor = isLocal ? LOCAL_LIMIT_FACTOR : 1;
   return {
     ...parts,
+    version: readVersion(),
     core,
     limits: new Limits(core, limitFactor),
     limitFactor,
-    describeError: createDescribeError(new ErrorLog(log, () => requireWritable(core))),
+    describeError: createDescribeError(new FailureLog(log, () => requireWritable(core))),
     isLocal,
     publicUrl,
     secure,
@@ -85,4 +90,9 @@ export function createPlatform(parts: Pick<Platform, 'config' | 'secretKeys' | '
     origins: new Set([publicUrl]),
     headers: dataHeaders(secure),
   };
+}
+
+function readVersion(): string {
+  // The same path from server/platform/ and from the bundle in dist/server/.
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

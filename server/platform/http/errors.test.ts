@@ -2,10 +2,11 @@ import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { createDescribeError, ErrorLog } from './errors.ts';
+import { createDescribeError } from './errors.ts';
+import { FailureLog } from './failure-log.ts';
 
-const silent = { error: () => {}, warn: () => {} } as unknown as ConstructorParameters<typeof ErrorLog>[0];
-const describeError = createDescribeError(new ErrorLog(silent, async () => {}));
+const silent = { error: () => {}, warn: () => {} } as unknown as ConstructorParameters<typeof FailureLog>[0];
+const describeError = createDescribeError(new FailureLog(silent, async () => {}));
 
 const rejectionOf = (work: Promise<unknown>) =>
   work.then(
