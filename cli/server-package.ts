@@ -13,9 +13,9 @@ import type * as migrate from '../server/platform/db/migrate.ts';
 import type * as secretKey from '../server/platform/db/secret-key.ts';
 import type * as sqlFunctions from '../server/signin/sql-functions.ts';
 import type { Context } from './command.ts';
-import { requireOwnDataDir } from './data-dir.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { findServer, installDirectory, SERVER_PACKAGE, version } from './installation.ts';
+import { requireOwnDataDir } from './own-data-dir.ts';
 
 /** The modules of the service that commands run, by their path in server/. */
 type ServerModules = {

@@ -17,7 +17,7 @@ const accountGet: CommandSpec = {
   group: 'Account',
   summary: 'your name and organization, and the numbers of the last 30 days',
   examples: ['account get', 'account get --json'],
-  json: `${shapeOf('settings').slice(0, -1)},overview:${shapeOf('overview')}}`,
+  json: withField(shapeOf('settings'), 'overview', shapeOf('overview')),
   async run({ terminal, signedIn }) {
     const { client } = await signedIn();
     const [settings, overview] = await Promise.all([client.settings({}), client.overview({})]);
@@ -63,6 +63,11 @@ const accountLog: CommandSpec = {
     return EXIT.ok;
   },
 };
+
+/** Returns the shape of an object with one more field. */
+function withField(shape: string, name: string, fieldShape: string): string {
+  return shape.replace(/}$/, `,${name}:${fieldShape}}`);
+}
 
 function formatSettings({ email, name, organisation, plan, createdAt }: Settings, { style }: Terminal): string {
   const rows: [string, string][] = [

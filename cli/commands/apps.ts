@@ -67,7 +67,7 @@ const appsGet: CommandSpec = {
   group: 'Account',
   summary: 'one application, by its name, client ID or id',
   examples: ['apps get Notes'],
-  json: shapeOf('listClients').slice(1, -1),
+  json: elementShape(shapeOf('listClients')),
   async run({ terminal, signedIn }, [given = '']) {
     const { client } = await signedIn();
     const app = await requireApp(client, given);
@@ -75,6 +75,11 @@ const appsGet: CommandSpec = {
     return EXIT.ok;
   },
 };
+
+/** Returns the shape of an element of a list: without the brackets. */
+function elementShape(listShape: string): string {
+  return listShape.slice(1, -1);
+}
 
 const appsUpdate: CommandSpec = {
   usage: 'apps update <app>',

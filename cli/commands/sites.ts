@@ -128,12 +128,10 @@ const sitesUpdate: CommandSpec = {
     const icon = await openIconFile(context, file);
     const current = await requireSite(client, given);
     const { id, domain, verified } = current;
+    const consequence = verified ? ' The new domain has to be proven again.' : '';
     if (newDomain !== undefined && !findByDomain([current], newDomain)) {
-      const proof = verified ? ' The new domain has to be proven again.' : '';
-      await requireConfirmation(
-        terminal,
-        `Sign-ins at ${displayName(current)} end immediately.${proof} Change it to ${domainInput(newDomain)}?`,
-      );
+      const question = `Sign-ins at ${displayName(current)} end immediately.${consequence} Change it to ${domainInput(newDomain)}?`;
+      await requireConfirmation(terminal, question);
     }
     const iconUrl = file === false ? null : await icon?.upload(client, host);
     const wanted = newDomain === undefined ? domain : domainInput(newDomain);
@@ -141,10 +139,7 @@ const sitesUpdate: CommandSpec = {
       .updateWebsite({ id, domain: wanted, iconUrl })
       .catch((error) => throwTaken(error, wanted, `\`emailauth sites verify ${wanted}\``));
     terminal.result(siteData(site, host), formatSite(context, site, host));
-    if (site.domain !== domain) {
-      const proof = verified ? ' The new domain has to be proven again.' : '';
-      terminal.note(`\nSign-ins at ${domain} have ended; ${site.domain} replaces it.${proof}`);
-    }
+    if (site.domain !== domain) terminal.note(`\nSign-ins at ${domain} have ended; ${site.domain} replaces it.${consequence}`);
     return EXIT.ok;
   },
 };
