@@ -10,6 +10,7 @@ import { type PortalPage, pageAt, pages, paths, type Source, sourcesOf } from '.
 
 type LazyComponent = LazyExoticComponent<ComponentType<Record<string, ReactNode>>> & { preload(): void };
 
+/** The functions that load the files with the components of `pages`. The build fails when one is missing (build-pages.ts). */
 const files = import.meta.glob<Record<string, ComponentType<Record<string, ReactNode>>>>([
   './features/*/*-{page,pages}.tsx',
   './features/*/{connections,devices,invitations}.tsx',

@@ -102,5 +102,3 @@ async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | nu
     throw error;
   }
 }
-
-export type Settings = Output<'settings'>;

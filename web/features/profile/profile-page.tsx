@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { useCall } from '../../lib/calls.ts';
 import { dayOf } from '../../lib/dates.ts';
-import type { Settings } from '../../lib/session.ts';
 import { paths } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -23,7 +23,7 @@ export function ProfilePage({ devices }: { devices: ReactNode }) {
   );
 }
 
-function Account({ settings }: { settings: Settings | undefined }) {
+function Account({ settings }: { settings: Output<'settings'> | undefined }) {
   return (
     <>
       <dl aria-busy={!settings} className="divide-y divide-line rounded-panel border border-line bg-panel">

@@ -5,15 +5,16 @@ import { type LanguageCode, languageOf, languages } from '../../../contract/lang
 import { fromNameFault } from '../../../contract/rules.ts';
 import { logoUrlFault } from '../../../contract/urls.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
-import type { Settings } from '../../lib/session.ts';
 import { paths } from '../../pages.ts';
 import { Field, Select } from '../../ui/field.tsx';
 import { PreviewFrame } from '../../ui/panels.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
 
+type Branding = Output<'settings'>['branding'];
+
 /** The form for the branding of emails, with a preview. */
-export function BrandingForm({ settings: { branding } }: { settings: Settings }) {
+export function BrandingForm({ branding }: { branding: Branding }) {
   const save = useAct('saveBranding', { refreshes: ['settings'] });
   const fields = { fromName: useRef<HTMLInputElement>(null), logoUrl: useRef<HTMLInputElement>(null) };
   const [draft, setDraft] = useState(branding);
@@ -84,7 +85,7 @@ export function BrandingForm({ settings: { branding } }: { settings: Settings })
 const options = languages.map(({ code, name }) => ({ value: code, label: name }));
 
 /** A preview of the email. @param branding null: the input is not valid, and the last preview stays */
-function BrandingPreview({ branding }: { branding: Settings['branding'] | null }) {
+function BrandingPreview({ branding }: { branding: Branding | null }) {
   const [language, setLanguage] = useState<LanguageCode>('en');
   const address = branding && `/dashboard/settings/preview?${new URLSearchParams({ ...branding, language })}`;
   const { name } = languages[languages.findIndex(({ code }) => code === language)];

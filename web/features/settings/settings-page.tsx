@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useRef, useState } from 'react';
+import type { Output } from '../../../contract/calls.ts';
 import { nameFault } from '../../../contract/rules.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
-import type { Settings } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -11,6 +11,8 @@ import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { Failed, Skeleton } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { BrandedWebsites, BrandingForm } from './branding.tsx';
+
+type AccountSettings = Output<'settings'>;
 
 /** /dashboard/settings. @param devices, passkeys, connections lists of other features */
 export function SettingsPage({ devices, passkeys, connections }: { devices: ReactNode; passkeys: ReactNode; connections: ReactNode }) {
@@ -37,7 +39,11 @@ export function SettingsPage({ devices, passkeys, connections }: { devices: Reac
         text="How the sign-in emails of your websites look, once you have proved their domains. The subject and the text always name the website’s domain."
       >
         <BrandedWebsites />
-        {settings ? <BrandingForm settings={settings} /> : <FormLoading hints={['h-10 sm:h-5', 'h-10 sm:h-5']} after="mt-28.5 h-[44rem]" />}
+        {settings ? (
+          <BrandingForm branding={settings.branding} />
+        ) : (
+          <FormLoading hints={['h-10 sm:h-5', 'h-10 sm:h-5']} after="mt-28.5 h-[44rem]" />
+        )}
       </Section>
       <Section title="Devices" text="Where you are signed in, or remembered so that one click signs you in.">
         {devices}
@@ -91,7 +97,7 @@ function Section({ title, text, children }: { title: string; text: string; child
   );
 }
 
-function ProfileForm({ settings }: { settings: Settings }) {
+function ProfileForm({ settings }: { settings: AccountSettings }) {
   return (
     <NameForm of="name" settings={settings}>
       <Field
@@ -106,7 +112,7 @@ function ProfileForm({ settings }: { settings: Settings }) {
   );
 }
 
-function OrganisationForm({ settings }: { settings: Settings }) {
+function OrganisationForm({ settings }: { settings: AccountSettings }) {
   return (
     <>
       <NameForm of="organisation" settings={settings} />
@@ -127,7 +133,7 @@ const NAMES = {
 } as const;
 
 /** The form of a name in the settings; `children` are its other fields. */
-function NameForm({ of: key, settings, children }: { of: keyof typeof NAMES; settings: Settings; children?: ReactNode }) {
+function NameForm({ of: key, settings, children }: { of: keyof typeof NAMES; settings: AccountSettings; children?: ReactNode }) {
   const { call, label, autoComplete, button, saved } = NAMES[key];
   const save = useAct(call, { refreshes: ['settings', 'session'] });
   const field = useRef<HTMLInputElement>(null);
