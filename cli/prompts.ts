@@ -22,6 +22,9 @@ export async function promptText(
   return (await prompt(terminal, (common) => text({ ...options, ...common }))).trim();
 }
 
+/** Validates a name, which must not be empty. */
+export const requiredName: Validate = (text) => (text.trim() === '' ? 'Name is required' : undefined);
+
 /** Prompts for a secret without showing it. @param question.variable the environment variable that gives it instead */
 export async function promptHidden(terminal: Terminal, question: { message: string; variable: string }): Promise<string> {
   requireInteractive(terminal, question.variable);
@@ -51,11 +54,16 @@ export async function promptChoice<Value extends string>(
  * @throws CommandError usage where no prompt is possible; cancelled by no, Ctrl-C, Esc and the terminal's signal
  */
 export async function requireConfirmation(terminal: Terminal, message: string): Promise<void> {
+  requireConfirmable(terminal);
   if (terminal.yes) return;
-  if (!terminal.interactive) throw usageError('Cannot prompt here.', 'Pass --yes to confirm.');
   const { confirm } = await import('@clack/prompts');
   const options = { message: printable(message), initialValue: false };
   if (!(await prompt(terminal, (common) => confirm({ ...options, ...common })))) throw cancelled();
+}
+
+/** Fails where `requireConfirmation` would, before the work that comes before the question. @throws CommandError usage */
+export function requireConfirmable({ yes, interactive }: Terminal): void {
+  if (!yes && !interactive) throw usageError('Cannot prompt here.', 'Pass --yes to confirm.');
 }
 
 function requireInteractive({ interactive }: Terminal, missing: string): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AUTHENTICATIONS, nameFault, publicKeyFault, SECRET_GRACE_HOURS } from './rules.ts';
+import { AUTHENTICATIONS, KEY_GRACE_HOURS, nameFault, publicKeyFault, SECRET_GRACE_HOURS } from './rules.ts';
 import { APPLICATION_SCOPES, RESOURCE_SCOPES } from './scopes.ts';
 import { redirectUriFault, serverUriFault } from './urls.ts';
 
@@ -111,8 +111,6 @@ export const ClientRefusals = z.array(
 
 /** What an API key can do. `live`: every call of access `account`. `test`: only those that read. */
 const ENVIRONMENTS = ['live', 'test'] as const;
-/** How long a rotated API key remains valid, in hours. */
-export const GRACE_HOURS = [0, 1, 24, 168] as const;
 
 /** What an API key may be used for, as the scopes of access tokens. */
 const keyScopes = z
@@ -137,7 +135,7 @@ export const ApiKeyParams = z.object({ id: z.uuid() });
 /** A new API key. `key` is shown only here; the service stores its SHA-256. */
 export const NewApiKey = ApiKey.extend({ key: z.string() });
 export const RotateRequest = ApiKeyParams.extend({
-  graceHours: z.union(GRACE_HOURS.map((hours) => z.literal(hours))).default(24),
+  graceHours: z.union(KEY_GRACE_HOURS.map((hours) => z.literal(hours))).default(24),
 });
 /** Calls with an API key on 30 UTC days, oldest first; days without calls are included. */
 export const ApiKeyUsage = z.object({

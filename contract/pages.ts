@@ -116,8 +116,11 @@ export const SIGN_IN_PATHS = {
   link: '/auth/link',
 } as const;
 
-/** The paths of a website's sign-in, unless it has others: where visitors begin, and where they come back with a token. */
-export const WEBSITE_PATHS = { login: '/login', callback: '/auth/callback' } as const;
+/**
+ * The paths of a website's sign-in, unless it has others: where visitors begin, where they come back with a token, and a page for those
+ * who are signed in.
+ */
+export const WEBSITE_PATHS = { login: '/login', callback: '/auth/callback', account: '/account' } as const;
 
 /** The field of step 1 that the browser fills in with a token of the Email Verification Protocol. */
 export const VERIFICATION_FIELD = 'email_verification_token';

@@ -34,6 +34,9 @@ export function lineFault(text: string, maxLength: number): string | null {
 export const AUTHENTICATIONS = ['none', 'secret', 'private_key_jwt'] as const;
 export type Authentication = (typeof AUTHENTICATIONS)[number];
 
+/** How long a rotated API key remains valid, in hours. */
+export const KEY_GRACE_HOURS = [0, 1, 24, 168] as const;
+
 /** How long the former client secret of an application remains valid, in hours. */
 export const SECRET_GRACE_HOURS = [0, 1, 24] as const;
 

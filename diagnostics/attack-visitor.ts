@@ -1,8 +1,8 @@
+import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck } from './check.ts';
 import type { LocalInbox } from './inbox.ts';
 import { redirectOf, type StartedSignIn, startSignIn, type Visitor, type Website } from './login.ts';
-import type { PageResponse } from './request.ts';
-import { namesOfSetCookies } from './request.ts';
+import { namesOfSetCookies, type PageResponse } from './request.ts';
 import { findSessionPage, isSignedIn, type SessionPage } from './session.ts';
 import type { CheckOptions } from './website.ts';
 
@@ -27,8 +27,6 @@ export type SignedIn = Returning & {
   /** The visitor before the callback. */
   before: Visitor;
 };
-
-const ACCOUNT_PATH = '/account';
 
 /** Runs one check of an attack. */
 export const check = ({ options }: Attack, id: string, name: string, evaluate: () => Promise<Finding>): Promise<CheckResult> =>
@@ -67,7 +65,7 @@ export async function signInVisitor(attack: Attack): Promise<SignedIn> {
   const response = await returning.visitor.get(returning.callback);
   const { website, options } = attack;
   const landing = redirectOf(response, returning.callback);
-  const paths = [website.page, landing?.origin === website.callback.origin ? landing.pathname : undefined, ACCOUNT_PATH, '/'];
+  const paths = [website.page, landing?.origin === website.callback.origin ? landing.pathname : undefined, WEBSITE_PATHS.account, '/'];
   const urls = [...new Set(paths.filter((path) => path !== undefined))].map((path) => new URL(path, website.callback));
   attack.session = {
     page: response.status < 400 ? await findSessionPage(urls, returning.visitor, returning.email, options) : null,

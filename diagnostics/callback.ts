@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';
 import { evaluateLogin, type StartedSignIn, startSignIn, stateOf, type Website } from './login.ts';
 import { describeNetworkError, isFormToken, isLocalProblem, namesOfSetCookies, type PageResponse, requestPage } from './request.ts';
@@ -14,8 +15,8 @@ const UNSEEN = {
 } as const;
 
 /**
- * Checks what is visible from outside, without an email: whether the website starts a sign-in and has a callback, and whether this
- * refuses a token that no service issued. What is not visible is skipped, and its fix says what checks it.
+ * Checks what is visible from outside, without an email: the start of a sign-in, and whether the callback refuses a made-up token. What
+ * is not visible is skipped, and its fix says what checks it.
  * @param service origin of the service
  */
 export async function checkCallback(target: Target, service: string, options: CheckOptions): Promise<CheckResult[]> {
@@ -58,6 +59,7 @@ export async function checkVisible(target: Target, service: string, options: Che
 /** Starts the sign-ins of two visitors. @returns none or one when the website did not do so in time */
 async function startTwoSignIns(website: Website, options: CheckOptions): Promise<StartedSignIn[]> {
   const started: StartedSignIn[] = [];
+  // For its time limit; the result does not matter.
   await runCheck({ id: '', name: '', ...options }, async (signal) => {
     for (let i = 0; i < 2; i++) {
       const each = await startSignIn(website, { ...options, signal });
@@ -151,8 +153,6 @@ function evaluateCallbackRedirect({ status, location }: PageResponse, { callback
   return fail(`${where} redirects to another host, ${shown}, together with the token.`, fix);
 }
 
-const ACCOUNT_PATH = '/account';
-
 /** What a callback must do, for one that accepted a token without verifying it. */
 export const VERIFY =
   'Let the callback call /api/verify-token of the service with the token and the domain of the website, and open a session only if `valid` is true.';
@@ -161,7 +161,7 @@ export const VERIFY =
 export const madeUpToken = (): string => randomBytes(32).toString('base64url');
 
 /**
- * Checks that the callback refuses a made-up token: without a state, and with the valid state of a sign-in that was started here.
+ * Checks that the callback refuses a made-up token, without a state and with the valid state of a sign-in that was started here.
  * Passes only when the refusal with a valid state was seen.
  * @param plain the response of the callback without a token
  * @param started the sign-in, or null when none could be started
@@ -181,7 +181,7 @@ async function checkMadeUpToken(
     const detail = 'It was not seen: without a sign-in that starts at the website, there is no valid state to send with the token.';
     return skip(detail, options.remedies.nameLogin);
   }
-  const page = await findGuardedPage(new URL(website.page ?? ACCOUNT_PATH, callback), options);
+  const page = await findGuardedPage(new URL(website.page ?? WEBSITE_PATHS.account, callback), options);
   return tryMadeUpToken(started, plain, page);
 }
 

@@ -64,7 +64,10 @@ export function parseTarget(domain: string, url: string | undefined, options: Pa
     const hint = `Give only the domain, such as shop.example; pass an address with ${options.urlOption}.`;
     throw options.refuse(`"${domain}" is not a domain.`, hint);
   }
-  const paths = { loginPath: parsePath(options.loginPath, 'login', options.refuse), page: parsePath(options.page, 'page', options.refuse) };
+  const paths = {
+    loginPath: parsePath(options.loginPath, 'login', options.refuse),
+    page: parsePath(options.page, 'account', options.refuse),
+  };
   if (url !== undefined) return { domain: host, isLocal, callback: parseCallback(url, host, isLocal, options), ...paths };
   return { domain: host, isLocal, callback: isLocal ? null : new URL(`https://${host}${WEBSITE_PATHS.callback}`), ...paths };
 }
@@ -73,9 +76,9 @@ export function parseTarget(domain: string, url: string | undefined, options: Pa
  * Returns the path of a page of a website, as it was typed.
  * @throws what `refuse` returns, for one that would lead to another website
  */
-export function parsePath(text: string | undefined, what: 'login' | 'page', refuse: ParseOptions['refuse']): string | undefined {
+export function parsePath(text: string | undefined, what: 'login' | 'account', refuse: ParseOptions['refuse']): string | undefined {
   if (text === undefined || /^\/(?![/\\])[^\s\\?#]*$/.test(text)) return text;
-  throw refuse(`"${text}" is not a path.`, `Give the path alone, such as ${what === 'login' ? WEBSITE_PATHS.login : '/account'}.`);
+  throw refuse(`"${text}" is not a path.`, `Give the path alone, such as ${WEBSITE_PATHS[what]}.`);
 }
 
 function parseCallback(text: string, domain: string, isLocal: boolean, { urlOption, refuse }: ParseOptions): URL {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { GRACE_HOURS } from '../contract/applications.ts';
 import { type Access, type CallSpec, calls } from '../contract/calls.ts';
 import { errors } from '../contract/errors.ts';
 import {
@@ -15,6 +14,7 @@ import {
   REGISTRATION_DAYS,
   TOKEN_SECONDS,
 } from '../contract/limits.ts';
+import { KEY_GRACE_HOURS } from '../contract/rules.ts';
 
 /** Returns docs/guide/api.md: every call, error and limit of the contract, as Markdown. */
 export function apiReferenceText(): string {
@@ -83,7 +83,7 @@ Your program sends \`Authorization: Bearer ea_live_…\`. Create keys in the [da
 
 - A live key has the permissions of its owner, except for calls with the access \`person\`. A test key, \`ea_test_…\`, is read-only. A key that was created with scopes is limited to their calls; without the scope, the response is 403 \`insufficient_scope\`.
 - With a key, [verify-token](integration.md#verify-token) verifies only tokens of its owner's websites. Without a key, it verifies tokens of the website that \`domain\` names.
-- A rotated key stays valid for ${GRACE_HOURS.join(', ').replace(/, (\d+)$/, ' or $1')} hours, as you choose. A revoked key is invalid at once.
+- A rotated key stays valid for ${KEY_GRACE_HOURS.join(', ').replace(/, (\d+)$/, ' or $1')} hours, as you choose. A revoked key is invalid at once.
 - A client of OAuth gets access tokens for the API with the parameter \`resource=__ORIGIN__/api\` (RFC 8707) at \`__ORIGIN__/oauth/authorize\` and \`__ORIGIN__/oauth/token\`. They are JWTs (RFC 9068), are valid for an hour or until the person disconnects the client, and have the scopes that the person allowed. A token for \`__ORIGIN__/mcp\` is not valid here. \`__ORIGIN__/.well-known/oauth-protected-resource/api\` describes the resource (RFC 9728).
 - The access token of a stored sign-in works as well: \`emailauth token\` prints it. \`EMAILAUTH_TOKEN\` passes a key to the command line.
 

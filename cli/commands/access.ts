@@ -1,20 +1,17 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
+import { KEY_GRACE_HOURS } from '../../contract/rules.ts';
 import { RESOURCE_SCOPES, type ResourceScope, SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import type { CommandSpec, Context, Flags } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { listCommand, requireOne } from '../lists.ts';
-import { promptText, requireConfirmation } from '../prompts.ts';
+import { promptText, requireConfirmation, requiredName } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
 import { dayOf } from '../sites.ts';
 import { minuteOf, records, type Terminal, table } from '../terminal.ts';
 
 type ApiKey = Output<'listApiKeys'>[number];
-type GraceHours = 0 | 1 | 24 | 168;
-
-/** The values that the service accepts. */
-const GRACE_HOURS: readonly GraceHours[] = [0, 1, 24, 168];
 
 const keysList = listCommand({
   usage: 'keys list',
@@ -51,9 +48,9 @@ const keysCreate: CommandSpec = {
   exits: { 6: 'your account has the maximum number of API keys' },
   async run({ terminal, signedIn }, [given], { test = false, scopes }) {
     const { client } = await signedIn();
-    const validate = (text: string) => (text.trim() === '' ? 'Name is required' : undefined);
     const name =
-      given ?? (await promptText(terminal, { message: 'What is it for', flag: '<name>', placeholder: 'Deploy script', validate }));
+      given ??
+      (await promptText(terminal, { message: 'What is it for', flag: '<name>', placeholder: 'Deploy script', validate: requiredName }));
     const key = await client.createApiKey({ name, environment: test ? 'test' : 'live', scopes: scopes as ResourceScope[] | undefined });
     return printNewKey(terminal, key);
   },
@@ -66,14 +63,14 @@ const keysRotate: CommandSpec = {
   summary: 'replace an API key by a new one and print that, once',
   about:
     'The old key works for some hours more, so that you can replace it everywhere first. With --grace 0 it ends at once: you confirm that, or pass --yes.',
-  choices: { '--grace': GRACE_HOURS.map(String) },
-  flags: { '--grace <hours>': `how long the old key still works: ${GRACE_HOURS.join(', ')}; 24 by default` },
+  choices: { '--grace': KEY_GRACE_HOURS.map(String) },
+  flags: { '--grace <hours>': `how long the old key still works: ${KEY_GRACE_HOURS.join(', ')}; 24 by default` },
   examples: ['keys rotate "Deploy script"', 'keys rotate ea_live_abc123 --grace 1 > key.txt'],
   json: shapeOf('rotateApiKey'),
   async run({ terminal, signedIn }, [given = ''], { grace = '24' }) {
-    const graceHours = Number(grace) as GraceHours;
+    const graceHours = Number(grace) as (typeof KEY_GRACE_HOURS)[number];
     const { client } = await signedIn();
-    const { id, keyId } = await requireKey(client, given, ({ isActive, expiresAt }) => isActive && expiresAt === null);
+    const { id, keyId } = await requireApiKey(client, given, ({ isActive, expiresAt }) => isActive && expiresAt === null);
     if (graceHours === 0) await requireConfirmation(terminal, `${keyId} stops working within a second. Replace it?`);
     const key = await client.rotateApiKey({ id, graceHours });
     const left = graceHours === 0 ? 'has ended' : `still works for ${graceHours === 1 ? '1 hour' : `${graceHours} hours`}`;
@@ -92,7 +89,7 @@ const keysRevoke: CommandSpec = {
   json: '{id,name,keyId,revoked}',
   async run({ terminal, signedIn }, [given = '']) {
     const { client } = await signedIn();
-    const { id, name, keyId } = await requireKey(client, given, ({ isActive }) => isActive);
+    const { id, name, keyId } = await requireApiKey(client, given, ({ isActive }) => isActive);
     await requireConfirmation(terminal, `${keyId} (${name}) stops working within a second, wherever it is used. Revoke it?`);
     await client.revokeApiKey({ id });
     terminal.result({ id, name, keyId, revoked: true }, `${keyId} is revoked.`);
@@ -109,7 +106,7 @@ const keysUsage: CommandSpec = {
   json: shapeOf('apiKeyUsage'),
   async run({ terminal, signedIn }, [given = '']) {
     const { client } = await signedIn();
-    const { id } = await requireKey(client, given, () => true);
+    const { id } = await requireApiKey(client, given, () => true);
     const usage = await client.apiKeyUsage({ id });
     const count = (value: number) => value.toLocaleString('en').padStart('REFUSED'.length);
     const rows = usage.days
@@ -139,12 +136,12 @@ function statusOf({ isActive, expiresAt }: ApiKey): string {
 }
 
 /** Returns the key that a text names among those that are usable for the command. @throws CommandError api_key_not_found */
-async function requireKey(client: Client, text: string, isUsable: (key: ApiKey) => boolean): Promise<ApiKey> {
-  return requireKeyAmong((await client.listApiKeys({})).filter(isUsable), text);
+async function requireApiKey(client: Client, text: string, isUsable: (key: ApiKey) => boolean): Promise<ApiKey> {
+  return requireApiKeyAmong((await client.listApiKeys({})).filter(isUsable), text);
 }
 
 /** @throws CommandError api_key_not_found */
-function requireKeyAmong(keys: readonly ApiKey[], text: string): ApiKey {
+function requireApiKeyAmong(keys: readonly ApiKey[], text: string): ApiKey {
   return requireOne(keys, text, {
     noun: 'API key',
     list: 'keys list',
@@ -213,7 +210,7 @@ async function signOutEverywhere(context: Context, { keepKeys, endPasskeys = [] 
   const { client } = await context.signedIn();
   const [devices, allKeys, { passkeys }] = await Promise.all([client.listDevices({}), client.listApiKeys({}), client.listPasskeys({})]);
   const keys = allKeys.filter(({ isActive }) => isActive);
-  const kept = keepKeys === true ? keys : (keepKeys ?? []).map((text) => requireKeyAmong(keys, text));
+  const kept = keepKeys === true ? keys : (keepKeys ?? []).map((text) => requireApiKeyAmong(keys, text));
   const endedKeys = keys.filter((key) => !kept.includes(key));
   const endedPasskeys = endPasskeys === true ? passkeys : [...new Set(endPasskeys.map((text) => requirePasskey(passkeys, text)))];
   const list = (title: string, names: string[]) => terminal.note(`${title}: ${names.length > 0 ? names.join(', ') : 'none'}.`);

@@ -5,7 +5,7 @@ import { CLIENT_CHOICES, CLIENT_FLAGS, formatApp, printChangedApp, REDIRECT_URI,
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { listCommand } from '../lists.ts';
-import { promptText, requireConfirmation } from '../prompts.ts';
+import { promptText, requireConfirmation, requiredName } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
 import { minuteOf, records, type Terminal, wrap } from '../terminal.ts';
 
@@ -49,8 +49,6 @@ const appsAdd: CommandSpec = {
     return printChangedApp(terminal, await client.createClient({ name, redirectUris, ...settings }));
   },
 };
-
-const requiredName = (text: string) => (text.trim() === '' ? 'Name is required' : undefined);
 
 function promptRedirectUri(terminal: Terminal): Promise<string> {
   const validate = (text: string) => {

@@ -110,7 +110,7 @@ const tryCommand: CommandSpec = {
 /** @throws CommandError usage */
 async function parsePaths({ loginPath, page }: Flags): Promise<WebsitePaths> {
   const { parsePath } = await import('../../diagnostics/website.ts');
-  return { loginPath: parsePath(loginPath, 'login', usageError), page: parsePath(page, 'page', usageError) };
+  return { loginPath: parsePath(loginPath, 'login', usageError), page: parsePath(page, 'account', usageError) };
 }
 
 /** @throws CommandError usage for an address that is not on this machine */
@@ -134,6 +134,7 @@ async function findCommand({ env }: Context, root: string, { command, url }: Fla
   throw usageError(`It is unknown how to start the app in ${foreign(root)}.`, hint);
 }
 
+/** Starts the app, and says how. */
 async function start(
   { terminal, env, signal }: Context,
   app: { root: string; command: AppCommand; url: string | undefined; service: string },
@@ -148,9 +149,11 @@ async function start(
 const withoutPort = (run: readonly string[]) =>
   shellLine(run.map((word) => word.replaceAll('{port}', '__PORT__'))).replace(/(?: --)? ?-?-?p?(?:ort)?[= ]?__PORT__/, '');
 
-type Place = WebsitePaths & { root: string; origin: string; service: string };
+/** A project whose app runs at `origin`, with the origin of the local service. */
+type RunningProject = WebsitePaths & { root: string; origin: string; service: string };
 
-async function attack({ signal }: Context, { root, origin, service, loginPath, page }: Place): Promise<PlacedCheck[]> {
+/** Signs visitors in at the app, and attacks its callback, session and logout. */
+async function attack({ signal }: Context, { root, origin, service, loginPath, page }: RunningProject): Promise<PlacedCheck[]> {
   const [{ attackWebsite }, { LocalInbox }, { startSignIn }, { openDns }, { placeOf, readSignInSources }] = await Promise.all([
     import('../../diagnostics/attack.ts'),
     import('../../diagnostics/inbox.ts'),

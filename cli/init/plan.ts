@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { globSync } from 'tinyglobby';
+import { WEBSITE_PATHS } from '../../contract/pages.ts';
 import { isThisMachine } from '../../contract/urls.ts';
 import { MIN_SECRET_LENGTH } from '../../templates/catalog.ts';
 import type { Framework, Wiring } from '../../templates/framework.ts';
@@ -50,7 +51,6 @@ type Target = {
 
 const ENV = '.env';
 const SECRET = 'SESSION_SECRET';
-const ACCOUNT_PATH = '/account';
 const MASK = '•'.repeat(16);
 
 /**
@@ -62,7 +62,7 @@ export function planFor(target: Target, { files, env, site }: Integration): Plan
   const remarks: string[] = [];
   const steps = files.map(({ path, contents, example }) => {
     const step = planFile(target, path, contents);
-    const isOwn = example === true || (account !== null && servesPath(target.framework.id, path, ACCOUNT_PATH));
+    const isOwn = example === true || (account !== null && servesPath(target.framework.id, path, WEBSITE_PATHS.account));
     if (step.action === 'unchanged' || !isOwn || (example && !step.change.before)) return step;
     if (example) remarks.push(`Your ${path} is unchanged: link to \`${target.loginPath}\` in it.`);
     return { ...step, action: 'unchanged' as const, isLeftOut: step.change.before === null };
@@ -89,7 +89,7 @@ function ownAccountPage({ root, framework, entries, earlier }: Target, files: In
     return before === null || isSameText(before, contents) || isSameText(before, textIn(earlier, path));
   };
   const written = new Set(files.filter(isOurs).map(({ path }) => path));
-  return findRoute(ACCOUNT_PATH, { root, framework: framework.id, entries, written });
+  return findRoute(WEBSITE_PATHS.account, { root, framework: framework.id, entries, written });
 }
 
 const describeAccount = (file: string, framework: string) =>
