@@ -21,7 +21,7 @@ import type { CheckOptions, Target } from './website.ts';
 const TIMEOUT_MS = 90_000;
 
 /**
- * Signs visitors in at a running website through the inbox of a local service, and attacks its callback, session and logout.
+ * Signs visitors in at a running website through the inbox of a local service. Then attacks its callback, session and logout.
  * Creates visitors at the website, and registers `other-website.example` at the service.
  * @param target with its callback
  */
@@ -103,19 +103,19 @@ async function checkOtherWebsite(attack: Attack): Promise<Finding> {
 async function checkMissingState(attack: Attack): Promise<Finding> {
   for (const hasCookies of [true, false]) {
     const { returning, states } = await returnWithState(attack);
-    if (states.length === 0) return noState;
+    if (states.length === 0) return NO_STATE;
     const callback = new URL(returning.callback);
     for (const name of states) callback.searchParams.delete(name);
     const opened = await opens(attack, hasCookies ? returning.visitor : newVisitor(attack), callback, returning.email);
     if (opened.isOpen) return fail(`A callback without ${oneLine(states.join(', '), 40)} signs a visitor in.`, COMPARE);
-    if (opened.status >= 500) return refused('', opened.status, COMPARE);
+    if (opened.status >= 500) return crashed(opened.status, COMPARE);
   }
   return pass('A callback without the state is refused.');
 }
 
 async function checkForgedState(attack: Attack): Promise<Finding> {
   const { returning, states } = await returnWithState(attack);
-  if (states.length === 0) return noState;
+  if (states.length === 0) return NO_STATE;
   const callback = new URL(returning.callback);
   for (const name of states) callback.searchParams.set(name, madeUpToken());
   const { isOpen, status } = await opens(attack, returning.visitor, callback, returning.email);
@@ -136,12 +136,12 @@ async function checkOtherBrowser(attack: Attack): Promise<Finding> {
         COMPARE,
       );
     }
-    if (status >= 500) return refused('', status, COMPARE);
+    if (status >= 500) return crashed(status, COMPARE);
   }
   return pass('A callback is refused in another browser.');
 }
 
-const noState = fail('forward_url contains no state.', COMPARE);
+const NO_STATE = fail('forward_url contains no state.', COMPARE);
 
 const newVisitor = ({ website, options }: Attack) => new Visitor(website.callback.origin, options);
 
@@ -165,13 +165,17 @@ function withToken(forwardUrl: URL, token: string): URL {
 
 /** Returns the finding for a request that opened no session: a callback that fails on it has not refused it. */
 function refused(what: string, status: number, fix: string): Finding {
-  if (status >= 500) return fail(`The callback fails with ${status} on this request.`, `See the website's log. ${fix}`);
-  return pass(`${what} (${status}).`);
+  return status >= 500 ? crashed(status, fix) : pass(`${what} (${status}).`);
+}
+
+/** Returns the finding for a request on which the callback fails. */
+function crashed(status: number, fix: string): Finding {
+  return fail(`The callback fails with ${status} on this request.`, `See the website's log. ${fix}`);
 }
 
 const NO_PAGE = 'No page for signed-in visitors was found.';
 
-/** Checks who else could use the session: scripts of the page, other websites, and someone who knew the cookies from before. */
+/** Checks who else could use the session: scripts of the page, other websites, or someone who knew the earlier cookies. */
 async function checkSessionCookie({ session, website }: Attack, { visitor, before, email }: SignedIn): Promise<Finding> {
   const isSecure = website.callback.protocol === 'https:';
   const cookies = [...visitor.cookies.values()].filter((cookie) => !isFormToken(cookie));

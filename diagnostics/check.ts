@@ -59,8 +59,8 @@ export async function runCheck(
 }
 
 /**
- * Returns text from the network in a form that is safe in a terminal and in a prompt: one line, at most `maxLength` characters,
- * without control characters and without those that change the direction of writing.
+ * Returns text from the network in a form that is safe in a terminal and in a prompt. It is one line of at most `maxLength` characters,
+ * without control characters and those that change the direction of writing.
  */
 export function oneLine(text: string, maxLength = 120): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]+/gu, ' ').trim();

@@ -4,6 +4,7 @@ import { isThisMachine } from '../contract/urls.ts';
 import { type Finding, fail, oneLine, pass, skip } from './check.ts';
 import type { Dns } from './dns.ts';
 import { describeNetworkError, isLocalProblem } from './request.ts';
+import { MAX_CLOCK_DIFFERENCE_SECONDS } from './service.ts';
 
 /** An address of documentation (RFC 5737), which no client has. */
 const FORGED_ADDRESS = '192.0.2.77';
@@ -21,7 +22,7 @@ export async function checkPublicName(publicUrl: string, dns: Dns): Promise<Find
   return fail(`${hostname} has no address in the DNS.`, `Add an A or AAAA record for ${hostname} that leads to the proxy of the service.`);
 }
 
-/** Sends two requests through the proxies in front of the service, one of them with an address that it made up. */
+/** Sends two requests through the proxies in front of the service. One of them has a made-up X-Forwarded-For. */
 export async function checkProxy(settings: ProxySettings, signal: AbortSignal): Promise<Finding> {
   const request = async (headers: Record<string, string>) => {
     const response = await fetch(`${settings.publicUrl}/api/about`, { headers, redirect: 'error', signal });
@@ -97,7 +98,7 @@ export function evaluateBackup(directory: string, newest: { name: string; writte
   return pass(`The newest backup, ${oneLine(name)}, is ${hours} hours old.`);
 }
 
-/** What was found at a database URL; `problem` alone when the server did not answer. */
+/** What was found at a database URL; `problem` alone when the server did not respond. */
 export type DatabaseFacts =
   | { place: string; problem: string }
   | {
@@ -123,7 +124,6 @@ export type DatabaseFacts =
 export type Standby = { name: string | null; state: string | null; isSynchronous: boolean; lagSeconds: number | null };
 
 const CONNECTIONS_OF_A_PROCESS = 19;
-const MAX_CLOCK_DIFFERENCE_SECONDS = 60;
 const MAX_LAG_SECONDS = 60;
 
 const READ_ONLY = {

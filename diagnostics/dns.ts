@@ -13,8 +13,8 @@ export type Dns = {
   /** Returns the names of an address (PTR records). */
   names(address: string): Promise<string[]>;
   /**
-   * Resolves the host of a connection, which goes to exactly the addresses that were checked, so that a name cannot give
-   * another address the second time. Its error has the code ENOTFOUND, ENOTPUBLIC or EAI_AGAIN.
+   * Resolves the host of a connection. It goes to exactly the addresses that were checked: a name cannot give another address the second
+   * time. Its error has the code ENOTFOUND, ENOTPUBLIC or EAI_AGAIN.
    */
   lookup: LookupFunction;
 };
@@ -76,7 +76,7 @@ export function openDns(options: DnsOptions): Dns {
   };
 }
 
-/** Some name servers fail for one of the two record types and answer for the other, so one result is enough. */
+/** Returns the addresses of a host. One result is enough: some name servers fail for one of the two record types. */
 async function resolveAddresses(host: string, options: DnsOptions): Promise<LookupAddress[]> {
   const results = await query(options, (resolver) =>
     Promise.allSettled([emptyIfAbsent(resolver.resolve4(host)), emptyIfAbsent(resolver.resolve6(host))]),

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { oneLine } from './check.ts';
 import { parseSetCookies } from './request.ts';
 
-/** A website that exists at the local service only for tokens that are not for the website under test (RFC 2606). */
+/** A website that is registered at the local service for tokens that are not for the website under test (RFC 2606). */
 const OTHER_DOMAIN = 'other-website.example';
 const OTHER_OWNER = `owner@${OTHER_DOMAIN}`;
 const OTHER_VISITOR = `visitor@${OTHER_DOMAIN}`;

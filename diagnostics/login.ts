@@ -20,7 +20,7 @@ export type Website = WebsitePaths & { callback: URL; service: string };
 const MAX_LINKS = 3;
 
 /**
- * Starts a sign-in as a visitor does: requests the login, or else follows the links to it of the first page.
+ * Starts a sign-in as a visitor does: requests the login, or else follows links to it on the first page.
  * @param query added to the login's URL, such as `?return_to=/orders`
  * @returns null when no page of the website led to a service
  */
@@ -69,8 +69,7 @@ function addressesIn({ body }: PageResponse, page: URL): URL[] {
 }
 
 /**
- * Returns the finding for two sign-ins of different visitors: whether they lead to the service, come back to the callback, and
- * carry a state.
+ * Returns the finding for two sign-ins of different visitors: whether they lead to the service and back to the callback, with a state.
  * @param fixes.missing what to do when no login was found, as a sentence
  */
 export function evaluateLogin(
@@ -117,7 +116,7 @@ export function stateOf({ forwardUrl }: StartedSignIn, other: StartedSignIn): st
 const MAX_REDIRECTS = 5;
 const MAX_PAGE = 256 * 1024;
 
-/** Where a visitor ended up: the last response, its URL, and the address on another website that it redirects to, if any. */
+/** Where a visitor ended up: the last response and its URL. `leavesTo`: the address on another website that it redirects to. */
 export type Arrival = { response: PageResponse; url: URL; leavesTo: URL | null };
 
 /** A visitor of one website: keeps its cookies, as a browser does. It sends requests to this website only. */

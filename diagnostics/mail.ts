@@ -65,7 +65,7 @@ async function checkSenderDomain(domain: string, dns: Dns): Promise<Finding> {
   );
 }
 
-/** Checks whether each public address of the mail server has a name that leads back to it, which receivers expect of a sender. */
+/** Checks whether each public address of the mail server has a name that leads back to it. Receivers expect that of a sender. */
 export async function checkReverseName(smtpUrl: string | null, dns: Dns, isPublic: (address: string) => boolean): Promise<Finding> {
   if (!smtpUrl) return skip('Emails stay in the built-in inbox of the service.');
   const host = new URL(smtpUrl).hostname.replace(/^\[|\]$/g, '');

@@ -12,7 +12,8 @@ export type ServiceProbe = { about: Output<'about'>; requestedAt: number; respon
 
 const START_OR_NAME = 'Start it with `emailauth start`, or name another one with --host.';
 const NOT_EMAIL_AUTH = 'Pass only the address of the service with --host, such as https://auth.example.com.';
-const MAX_CLOCK_DIFFERENCE_SECONDS = 60;
+/** How far this machine's clock may be from that of the service or of its database. */
+export const MAX_CLOCK_DIFFERENCE_SECONDS = 60;
 
 /**
  * Checks whether an Email Auth service responds at the host, is ready, and has this program's major version.

@@ -86,7 +86,7 @@ function isValidMechanism(kind: string, value: string | undefined, prefix: strin
   }
 }
 
-/** Whether a text is a name that ends with a top-level label, which contains a letter, or with a macro (RFC 7208 §7.1). */
+/** Whether a text is a name (RFC 7208 §7.1). It ends with a macro, or with a top-level label, which contains a letter. */
 function isDomainSpec(text: string): boolean {
   if (MACRO_AT_END.test(text)) return true;
   const labels = text.replace(/\.$/, '').split('.');

@@ -28,11 +28,11 @@ export type WebsiteChecksOptions = {
   dns: CheckOptions['dns'];
   /**
    * Where the checks connect from. A developer's machine may connect to its own localhost, and to any port of the developer's
-   * websites. A service may only connect to port 443 of the public internet, and only to websites with a proven domain:
-   * otherwise anyone could register a foreign domain and make the service send requests to it.
+   * websites. A service may only connect to port 443 of the public internet, and only to websites with a proven domain.
+   * Otherwise anyone could register a foreign domain and make the service send requests to it.
    */
   from: 'developer-machine' | 'service';
-  /** Whether visitors are signed in at a website on this machine, where the service is in local mode and has an inbox. */
+  /** Whether visitors are signed in at a website on this machine. It needs a service in local mode that has an inbox. */
   signsIn?: boolean;
   /** Called after the website was found to be the account's, before any request to it. @throws ApiError to refuse the check */
   beforeRequests?(): Promise<void>;
