@@ -2,7 +2,7 @@ import { errors, type Fault } from '../../contract/errors.ts';
 import type { Attached, Connection } from '../../server/operations/embedded/attach.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, cancelled, EXIT } from '../exit.ts';
-import { requireConfirmation } from '../prompts.ts';
+import { requireConfirmable, requireConfirmation } from '../prompts.ts';
 import { importServer } from '../server-package.ts';
 
 const dbMigrate: CommandSpec = {
@@ -72,8 +72,8 @@ const dbForgetSecretKey: CommandSpec = {
   async run(context) {
     const { terminal } = context;
     const { forgetSecretKey } = await importServer(context, 'platform/db/secret-key');
-    // Without a terminal and --yes it fails before a database is started.
-    if (!terminal.interactive) await requireConfirmation(terminal, '');
+    // Before a database is started.
+    requireConfirmable(terminal);
     await onDatabase(context, { exclusive: true }, async (client, { place }) => {
       const question = `Let the next start decide which SECRET_KEY ${place} is used with? Open emailed links and codes may become invalid.`;
       await requireConfirmation(terminal, question);
@@ -135,8 +135,8 @@ const dbErase: CommandSpec = {
   async run(context, [address = ''], { dryRun = false, deleteWebsites = '', transferTo }) {
     const { terminal } = context;
     const { eraseAddress } = await importServer(context, 'operations/operator-store');
-    // Without a terminal and --yes it fails before a database is started.
-    if (!dryRun && !terminal.interactive) await requireConfirmation(terminal, '');
+    // Before a database is started.
+    if (!dryRun) requireConfirmable(terminal);
     const deleted = deleteWebsites.split(',').flatMap((domain) => domain.trim().toLowerCase() || []);
     const erasure = { address, deleted, heir: transferTo ?? null };
     await onDatabase(context, { exclusive: false }, async (client, { place }) => {

@@ -126,6 +126,7 @@ async function runDeploymentChecks(context: Context, backups: string | undefined
   return checkDeployment(context, { host: source === 'flag' ? value : null, backups, dns, options });
 }
 
+/** Checks the registration of a website and the proof of its domain, which the service knows. */
 async function checkAtService(context: Context, target: Target, options: CheckOptions, isServiceUp: boolean): Promise<CheckResult[]> {
   const { checkProof, checkRegistration } = await import('../../diagnostics/service.ts');
   const account = await context.signedIn().then(
@@ -137,6 +138,7 @@ async function checkAtService(context: Context, target: Target, options: CheckOp
   return [result, await checkProof(target, website, account, options)];
 }
 
+/** Checks a website by requests to it. */
 async function checkFromOutside(target: Target, service: string, options: CheckOptions): Promise<CheckResult[]> {
   const [{ checkRedirect, checkTls }, { checkCallback }] = await Promise.all([
     import('../../diagnostics/tls.ts'),
@@ -198,7 +200,7 @@ async function checkCaller({ signedIn }: Context, caller: Caller, host: string, 
 const STATUSES = { true: ['PASS', 'green'], false: ['FAIL', 'red'], null: ['SKIP', 'yellow'] } as const;
 const INDENT = ' '.repeat(6);
 
-/** Returns the results of checks as text: what was found, below it what to do, and at the end what failed and what was not checked. */
+/** Returns the results of checks as text: what was found, what to do, and at the end how many failed and what was not checked. */
 export function formatReport(checks: readonly CheckResult[], { style, columns }: Appearance): string {
   const width = textWidth(columns);
   const lines = checks.flatMap(({ ok, name, detail, fix }) => {

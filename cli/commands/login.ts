@@ -52,13 +52,12 @@ async function runLogin(context: Context, _: unknown, { email, browser, start = 
 
 async function signIn(context: Context, options: { email?: string; opensBrowser: boolean }): Promise<number> {
   const { terminal, settings, signal } = context;
-  const [{ openApi }, { Attempts }, { CodeField }, { openLoopback }, { languageOf }, { readAddress, reportSignIn }] = await Promise.all([
+  const [{ openApi }, { Attempts, readAddress, reportSignIn }, { CodeField }, { openLoopback }, { languageOf }] = await Promise.all([
     import('../api.ts'),
     import('../login-attempts.ts'),
     import('../code-field.ts'),
     import('../loopback.ts'),
     import('../../contract/languages.ts'),
-    import('../login-attempts.ts'),
   ]);
   const { value: host, source } = await settings.host();
   const credentials = await context.credentials();

@@ -77,7 +77,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
   return EXIT.ok;
 }
 
-/** Returns the API as `callerOf` at each call: a sign-in or sign-out in a terminal takes effect while the server runs. */
+/** Returns the API, which asks `callerOf` at each call. A sign-in or sign-out in a terminal takes effect while the server runs. */
 async function openClient(context: Context, hints: ErrorHints, callerOf: () => Promise<Caller | null>): Promise<Client> {
   const [{ openApi }, { toModelError }, { clientOf }] = await Promise.all([
     import('../api.ts'),
@@ -95,7 +95,10 @@ async function openClient(context: Context, hints: ErrorHints, callerOf: () => P
   });
 }
 
-/** Checks websites of the account on the public internet, and the developer's localhost. DNS_SERVERS as for `emailauth doctor`. */
+/**
+ * Returns the function that checks websites of the account on the public internet, and the developer's localhost. It uses DNS_SERVERS, as
+ * `emailauth doctor` does.
+ */
 async function openWebsiteChecks(
   client: Client,
   host: string,

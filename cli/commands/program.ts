@@ -170,7 +170,7 @@ const configGet: CommandSpec = {
   examples: ['config get host'],
   json: '{key,value,source}',
   async run(context, [key = '']) {
-    const current = await currentValue(context, requireKey(key));
+    const current = await currentValue(context, requireConfigKey(key));
     context.terminal.result({ key, ...current }, current.value);
     return EXIT.ok;
   },
@@ -185,7 +185,7 @@ const configSet: CommandSpec = {
   json: '{key,value,source}',
   async run(context, [name = '', value]) {
     const { terminal, settings } = context;
-    const key = requireKey(name);
+    const key = requireConfigKey(name);
     await settings.set(key, value === undefined ? undefined : await validValue(key, value));
     const current = await currentValue(context, key);
     terminal.result({ key, ...current }, `${key} is ${current.value}`);
@@ -205,7 +205,7 @@ async function currentValue({ settings }: Context, key: ConfigKey): Promise<Curr
 }
 
 /** @throws CommandError usage */
-function requireKey(name: string): ConfigKey {
+function requireConfigKey(name: string): ConfigKey {
   if (!KEYS.includes(name)) throw usageError(`There is no setting "${name}".`, `Settings: ${KEYS.join(', ')}.`);
   return name as ConfigKey;
 }

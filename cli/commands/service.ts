@@ -4,7 +4,7 @@ import type { CommandSpec, Context } from '../command.ts';
 import { cancelled, EXIT, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
 import { formatCount, type LoginStats, parseDays, summarize } from '../login-stats.ts';
-import { requireConfirmation } from '../prompts.ts';
+import { requireConfirmable, requireConfirmation } from '../prompts.ts';
 import { importServer } from '../server-package.ts';
 import { minuteOf, table } from '../terminal.ts';
 
@@ -88,8 +88,8 @@ const restore: CommandSpec = {
     const { restoreBackup } = await importServer(context, 'operations/backup/restore');
     const file = name === '-' ? null : resolve(cwd, name);
     const config = readStorageConfig(env);
-    // Without a terminal and --yes it fails before a database is started.
-    if (!terminal.interactive) await requireConfirmation(terminal, '');
+    // Before a database is started.
+    requireConfirmable(terminal);
     const { createdAt, tables, icons, migrated, apiKeys, iconsLeft } = await restoreBackup({
       config,
       file,
@@ -154,7 +154,7 @@ const stats: CommandSpec = {
   },
 };
 
-/** A screen reader cannot follow a screen that is redrawn. */
+/** Returns whether the interactive screen can be shown. A screen reader cannot follow a screen that is redrawn. */
 function canShowScreen({ env, terminal }: Context, plain: boolean): boolean {
   return terminal.fullScreen && !plain && env.INK_SCREEN_READER !== 'true';
 }
@@ -173,6 +173,7 @@ async function showScreen(context: Context, admin: AdminSession, count: number):
   });
 }
 
+/** Returns the counts and a table of the days as text. */
 function formatStats({ days, today, total, average }: LoginStats): string {
   const numbers = [today, total, average].map(formatCount);
   const width = Math.max(...numbers.map(({ length }) => length));

@@ -89,9 +89,10 @@ const sitesGet: CommandSpec = {
   },
 };
 
-/** A service of an earlier version counts all sign-ins without an email together. */
+/** Returns the counts of a website as lines of text. */
 async function formatStats({ sent, completed, medianSeconds, ...counts }: SiteStats): Promise<string> {
   const { METHODS, OTHERS_AS_COUNTED, ofEmails, signInsByMethod } = await import('../../contract/methods.ts');
+  // A service of an earlier version counts all sign-ins without an email together.
   const signIns = signInsByMethod(counts);
   const others = OTHERS_AS_COUNTED.filter((method) => signIns[method] > 0 || !('isExperimental' in METHODS[method]));
   const rows: [string, number][] = [
@@ -205,7 +206,9 @@ const sitesVerify: CommandSpec = {
 
 type Claim = Output<'claimWebsite'>;
 
-/** Shows how to prove a domain, the caller's or one to take over, and has the service check it until it is found or put off. */
+/**
+ * Shows how to prove a domain, the caller's or one to take over. The service checks the proof until it is found or the person puts it off.
+ */
 async function verifyDomain({ terminal, signedIn }: Context, text: string): Promise<number> {
   const { client } = await signedIn();
   const own = findByDomain(await client.listWebsites({}), text);
@@ -252,7 +255,7 @@ function printProof(terminal: Terminal, { domain, proof }: Claim, verified: bool
   return verified ? EXIT.ok : EXIT.negative;
 }
 
-/** Each value is at the end of its line, so that it can be copied. */
+/** Returns the record and the file that prove a domain, as lines of text. Each value ends its line, so that it can be copied. */
 function formatInstructions({ style }: Terminal, { proof: { record, value, fileUrl, fileBody } }: Claim): string {
   const row = (name: string, text: string) => `  ${style('dim', name.padEnd(9))}${text}`;
   return [

@@ -9,7 +9,7 @@ import { shellLine, TEXT_WIDTH, wrap } from '../terminal.ts';
 type Page = Output<'websiteEvents'>;
 type Event = Page['events'][number];
 
-/** Between the starts of two calls, and after a failure; doubled for each further failure, up to MAX_PAUSE_MS. */
+/** The time between the starts of two calls, and the pause after a failure; each further failure doubles it, up to MAX_PAUSE_MS. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 15_000;
 
@@ -84,13 +84,14 @@ async function parseSince(text: string): Promise<number> {
   return seconds;
 }
 
+/** Throws an error with what to do about a website that is not one of the account; any other error is thrown unchanged. */
 function throwNotOwn(error: unknown, domain = ''): never {
   if (!hasCode(error, 'website_not_found')) throw error;
   const hint = `No visitor can sign in at a domain that is not registered. See yours with \`emailauth sites list\`; add one with \`${shellLine(['emailauth', 'sites', 'add', domain])}\`.`;
   throw new CommandError(EXIT.notFound, 'website_not_found', `${domain} is not one of your websites or applications.`, hint, error);
 }
 
-/** @param since how far back there were no events; null: there were some */
+/** Returns what is said before the events. @param since how far back there were no events; null: there were some */
 async function introductionOf(client: Client, domain: string | undefined, since: string | null): Promise<string> {
   const isEmpty = since === null ? '' : `Nothing happened in the last ${since}. `;
   if (domain === undefined && since !== null && (await client.listWebsites({})).length === 0)

@@ -42,7 +42,7 @@ export const verify: CommandSpec = {
 
 type SignIn = Extract<Output<'verifyToken'>, { valid: true }>;
 
-/** A service of an earlier or later version may not say the method, or say another one. */
+/** Returns who signed in, where and how. The method of a service of another version may be unknown here. */
 async function formatSignIn({ email, domain, method, at }: SignIn): Promise<string> {
   const { METHODS } = await import('../../contract/methods.ts');
   if (!Object.hasOwn(METHODS, method)) return `${email} signed in at ${domain}.`;
