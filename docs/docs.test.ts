@@ -4,7 +4,7 @@ import { VerifyResponse } from '../contract/signin.ts';
 import { frameworks } from '../templates/catalog.ts';
 import { readSources } from '../templates/read.ts';
 import { assistantPrompt, render, verifyRequest } from '../templates/render.ts';
-import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../web/lib/snippets.ts';
+import { linkSnippet, redirectSnippet, responseSnippet, returnSnippet, verifySnippet } from '../web/lib/snippets.ts';
 import { EXAMPLE_DOMAIN } from './framework-pages.ts';
 import { docPageOf, docPages, frameworkPages, markdownPath, promptPages, slugAt } from './pages.ts';
 import { readDoc, readSkill } from './read.ts';
@@ -60,7 +60,7 @@ test('makes links absolute and leaves code unchanged', async () => {
 test('the quick start contains the code of the portal guide', async () => {
   const text = await textOf('quick-start');
   const snippets = [linkSnippet, redirectSnippet(origin, EXAMPLE_DOMAIN), returnSnippet(EXAMPLE_DOMAIN)];
-  const requests = [verifySnippet(origin, EXAMPLE_DOMAIN), verifyRequest(origin, EXAMPLE_DOMAIN), answerSnippet(EXAMPLE_DOMAIN)];
+  const requests = [verifySnippet(origin, EXAMPLE_DOMAIN), verifyRequest(origin, EXAMPLE_DOMAIN), responseSnippet(EXAMPLE_DOMAIN)];
   for (const snippet of [...snippets, ...requests]) expect(text).toContain(`\n${snippet}\n`);
 });
 

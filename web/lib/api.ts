@@ -1,5 +1,5 @@
 import { ApiError, createClient } from '../../contract/client.ts';
-import { inSeconds } from './dates.ts';
+import { formatWait } from './dates.ts';
 
 /** The calls of the API, of this origin. */
 export const api = createClient();
@@ -8,7 +8,7 @@ export const api = createClient();
 export function errorText(error: unknown, fallback: string): string {
   if (!(error instanceof ApiError)) return fallback;
   if (error.code === 'unreachable') return 'The service cannot be reached. Check your connection and try again.';
-  if (error.code === 'rate_limited') return `Too many requests. You can try again ${inSeconds(error.retryAfter ?? 60, 'en')}.`;
+  if (error.code === 'rate_limited') return `Too many requests. You can try again ${formatWait(error.retryAfter ?? 60, 'en')}.`;
   if (!error.explained) return fallback;
   return [sentence(error.message), error.hint].filter(Boolean).join(' ');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dateTimeOf, dayOf, durationOf, inSeconds, longDay, timeAgo, timeUntil } from './dates.ts';
+import { dateTimeOf, dayOf, durationOf, formatWait, longDay, timeAgo, timeUntil } from './dates.ts';
 
 const now = Date.UTC(2026, 2, 5, 12);
 
@@ -37,9 +37,9 @@ test('formats a UTC day as the same day in every time zone', () =>
 test('formats a time to the second', () => expect(dateTimeOf('2026-03-05T12:00:07Z')).toMatch(/^[456] Mar 2026, \d\d:\d\d:07$/));
 
 test('formats a wait in seconds up to a minute and a half, then in minutes, rounded up', () => {
-  expect(inSeconds(0.2, 'en')).toBe('in 1 second');
-  expect(inSeconds(89, 'lt')).toBe('po 89 sekundžių');
-  expect(inSeconds(121, 'ru')).toBe('через 3 минуты');
+  expect(formatWait(0.2, 'en')).toBe('in 1 second');
+  expect(formatWait(89, 'lt')).toBe('po 89 sekundžių');
+  expect(formatWait(121, 'ru')).toBe('через 3 минуты');
 });
 
 test('a duration is in minutes and seconds', () => {

@@ -39,8 +39,8 @@ export function dateTimeOf(date: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.parse(date));
 }
 
-/** Returns a wait in a language, in seconds up to a minute and a half and then in minutes: `in 2 minutes`. */
-export function inSeconds(seconds: number, language: string): string {
+/** Returns a wait in a language: `in 2 minutes`. It is in seconds up to a minute and a half, then in minutes. */
+export function formatWait(seconds: number, language: string): string {
   const format = new Intl.RelativeTimeFormat(language);
   return seconds < 90 ? format.format(Math.max(1, Math.ceil(seconds)), 'second') : format.format(Math.ceil(seconds / 60), 'minute');
 }

@@ -7,7 +7,7 @@ export function saveFile(name: string, type: string, text: string) {
   setTimeout(() => URL.revokeObjectURL(url));
 }
 
-/** What spreadsheets take for the begin of a formula (OWASP, CSV Injection). */
+/** What spreadsheets take for the beginning of a formula (OWASP, CSV Injection). */
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** Returns rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula begins with an apostrophe. */

@@ -13,8 +13,8 @@ const ME = ['session'];
 const MINUTE = 60_000;
 
 /**
- * Returns the signed-in developer, or null. While the service is not available, the address comes from the cookies of the
- * browser: a placeholder for display, with which no call succeeds.
+ * Returns the signed-in developer, or null. While the service is not available, the address comes from the cookies of the browser. It
+ * is then for display only; no call succeeds.
  */
 export function useUser() {
   return useQuery({ queryKey: ME, queryFn: fetchUser, staleTime: 5 * MINUTE, gcTime: 10 * MINUTE });
@@ -23,7 +23,7 @@ export function useUser() {
 /** Returns the address that this browser last signed in with, to display until `useUser` has a result. */
 export const useAccountHint = () => useState(latestAddress)[0];
 
-/** Fetches the user, or the admin session, again when a call fails because the session has ended, for instance by a logout in another tab. */
+/** Fetches the user, or the admin session, again when a call fails because the session has ended. A logout in another tab ends it too. */
 export function watchSession(queries: QueryClient) {
   const onEvent = ({ type, action }: { type: string; action?: { type: string; error?: unknown } }) => {
     if (type !== 'updated' || action?.type !== 'error') return;

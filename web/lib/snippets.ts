@@ -35,7 +35,7 @@ openSession(email);
 redirect('/account');`;
 
 /** The two kinds of response. */
-export const answerSnippet = (domain: string) => `// The token was good, and is used up.
+export const responseSnippet = (domain: string) => `// The token was good, and is used up.
 { "email": "ada@example.com", "valid": true, "domain": "${domain}",
   "method": "link", "at": "2026-05-04T08:15:30.000Z" }
 

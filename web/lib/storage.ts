@@ -84,7 +84,7 @@ export function forget(email: string) {
   if (readCookie(hintCookies.account) === email) forgetLatest();
 }
 
-/** Deletes the key of one address, or of all, and keeps the addresses: signing in with them needs an email again. */
+/** Deletes the key of one address, or of all, and keeps the addresses. Signing in with them needs an email again. */
 export function deleteKeys(email?: string) {
   changeRemembered((accounts) =>
     accounts.map((account) => (email === undefined || account.email === email ? { ...account, key: '' } : account)),
@@ -126,8 +126,8 @@ const PKCE_KEYS = { codeVerifier: 'code_verifier', state: 'state', redirectUri: 
 const pkceFields = Object.keys(PKCE_KEYS) as (keyof typeof PKCE_KEYS)[];
 
 /**
- * Stores the bundle for this tab and, since a mailed link opens in a new tab, under its state for every tab of the browser,
- * until the link expires.
+ * Stores the bundle for this tab, and under its state for every tab of the browser until the link expires. An emailed link opens in a
+ * new tab.
  */
 export function storePkce(bundle: PkceBundle) {
   deleteExpired();
@@ -163,8 +163,8 @@ function deleteExpired() {
 const RETURN_PATH_KEY = 'returnPath';
 
 /**
- * Stores the page to return to after the sign-in, which always ends at the home page of the portal. In the local storage, since a
- * mailed link opens in a new tab, and for as long as that link is valid.
+ * Stores the page to return to after the sign-in, which always ends at the home page of the portal. It is kept in the local storage while
+ * the emailed link is valid, which opens in a new tab.
  */
 export const storeReturnPath = (path: string) => storeForAttempt(RETURN_PATH_KEY, { path });
 
@@ -176,7 +176,7 @@ export function takeReturnPath(): string | null {
 
 const DRAFT_PREFIX = 'draft.';
 
-/** Keeps what was typed into a form during a sign-in that comes back to it, for as long as its link is valid. It must not be a secret. */
+/** Keeps what was typed into a form during a sign-in that comes back to it, while its link is valid. It must not be a secret. */
 export const storeDraft = (form: string, values: object) => storeForAttempt(DRAFT_PREFIX + form, values);
 
 /** Returns what was typed into a form before a sign-in, once; null when there is nothing. */
@@ -203,7 +203,7 @@ function takeStored<Values>(key: string): Values | null {
 }
 
 /**
- * Returns the path to go to after a sign-in, which is always of this origin: `//host` and `/\host` would leave it.
+ * Returns the path to go to after a sign-in. It is always of this origin, which `//host` and `/\host` would leave.
  * @param target a path, or an absolute URL of this origin
  */
 export function safePath(target: string, fallback: string, origin: string = location.origin): string {

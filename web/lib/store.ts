@@ -30,7 +30,7 @@ export function createStore<Value>(initial: Value): Store<Value> {
 /** Returns the value of a store and renders the component again when it changes. */
 export const useStore = <Value>(store: Store<Value>): Value => useSyncExternalStore(store.subscribe, store.get);
 
-/** Whether the first render is over: it has to equal the HTML of the service, which knows no storage, no screen and no clock of the browser. */
+/** Whether the first render is over. It has to equal the HTML of the service, which knows no storage, screen or clock of the browser. */
 export const hydrated = createStore(false);
 
 /** Returns whether the script has taken over the page; false in the first render and on the service. */

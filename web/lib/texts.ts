@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react';
 import type { ApiError } from '../../contract/client.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import type { FormFailure } from '../../contract/pages.ts';
-import { inSeconds } from './dates.ts';
+import { formatWait } from './dates.ts';
 
 export type TextKey = `auth.${string}`;
 
@@ -49,14 +49,14 @@ const errorTexts: Partial<Record<Failure['code'], TextKey>> = {
 export type OwnTexts = Partial<Record<Failure['code'], TextKey>>;
 
 /** Returns the text for an error of a call in the language of the page, or the text of `fallback`. */
-export function failureText(translator: Translator, error: unknown, fallback: TextKey, ownTexts?: OwnTexts): string {
-  return isApiError(error) ? textOfFailure(translator, error, fallback, ownTexts) : translator.t(fallback);
+export function translateError(translator: Translator, error: unknown, fallback: TextKey, ownTexts?: OwnTexts): string {
+  return isApiError(error) ? translateFailure(translator, error, fallback, ownTexts) : translator.t(fallback);
 }
 
-/** Returns the text for the failure of a call or of a form post in the language of the page, or the text of `fallback`. */
-export function textOfFailure({ language, t }: Translator, failure: Failure, fallback: TextKey, ownTexts: OwnTexts = {}): string {
+/** Returns the text for a failed call or form post in the language of the page, or the text of `fallback`. */
+export function translateFailure({ language, t }: Translator, failure: Failure, fallback: TextKey, ownTexts: OwnTexts = {}): string {
   return t(isMailboxLimit(failure) ? 'auth.error_mailbox' : (ownTexts[failure.code] ?? errorTexts[failure.code] ?? fallback), {
-    when: inSeconds(failure.retryAfter ?? 60, language),
+    when: formatWait(failure.retryAfter ?? 60, language),
   });
 }
 

@@ -1,6 +1,6 @@
 import { LOCALHOST } from '../../contract/urls.ts';
 import { verifyRequest } from '../../templates/render.ts';
-import { answerSnippet, redirectSnippet } from '../lib/snippets.ts';
+import { redirectSnippet, responseSnippet } from '../lib/snippets.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { CodeBlock } from './copyable.tsx';
 import { cx } from './cx.ts';
@@ -43,7 +43,7 @@ export function IntegrationGuide({ domain, compact = false }: { domain: string; 
           </Step>
           <Step number={3} title="Handle the JSON response">
             <p>Sign the visitor in when it is valid.</p>
-            <CodeBlock label="response.json" code={answerSnippet(shown)} />
+            <CodeBlock label="response.json" code={responseSnippet(shown)} />
           </Step>
         </ol>
       </section>

@@ -2,7 +2,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
-import { inSeconds, longDay } from '../../lib/dates.ts';
+import { formatWait, longDay } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
 import { DayBars } from '../../ui/day-bars.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -99,7 +99,7 @@ function UnlockForm() {
 function faultOf(error: Error): string {
   const code = error instanceof ApiError ? error.code : null;
   if (error instanceof ApiError && code === 'rate_limited')
-    return `Too many wrong passwords. You can try again ${inSeconds(error.retryAfter ?? 60, 'en')}.`;
+    return `Too many wrong passwords. You can try again ${formatWait(error.retryAfter ?? 60, 'en')}.`;
   return code === 'bad_password' ? error.message : errorText(error, 'The password could not be checked.');
 }
 

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import { docPages, docPath } from '../../../docs/pages.ts';
 import { verifyRequest } from '../../../templates/render.ts';
-import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../../lib/snippets.ts';
+import { linkSnippet, redirectSnippet, responseSnippet, returnSnippet, verifySnippet } from '../../lib/snippets.ts';
 import { paths } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton } from '../../ui/copyable.tsx';
@@ -182,7 +182,7 @@ function ManualSteps({ domain }: { domain: string }) {
         <p>Send the request from your server, and always name your domain: a token of another site is then refused.</p>
         <CodeBlock label="/auth/callback" code={verifySnippet(origin, domain)} />
         <CodeBlock label="terminal" code={verifyRequest(origin, domain)} />
-        <CodeBlock label="response.json" code={answerSnippet(domain)} />
+        <CodeBlock label="response.json" code={responseSnippet(domain)} />
       </Step>
     </ol>
   );

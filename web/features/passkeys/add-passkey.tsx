@@ -5,7 +5,7 @@ import { api } from '../../lib/api.ts';
 import { useCall } from '../../lib/calls.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
 import { storeReturnPath } from '../../lib/storage.ts';
-import { failureText, isApiError, type OwnTexts, type TextKey, useTranslator } from '../../lib/texts.ts';
+import { isApiError, type OwnTexts, type TextKey, translateError, useTranslator } from '../../lib/texts.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { isProofNeeded, proofPath } from '../../ui/proof-needed.tsx';
@@ -18,7 +18,7 @@ const failureTexts: OwnTexts = {
 
 /** Returns the texts of a query that failed, in the language of the page. */
 export const failedTexts = (translator: ReturnType<typeof useTranslator>, error: unknown, fallback: TextKey) => ({
-  reason: failureText(translator, error, fallback),
+  reason: translateError(translator, error, fallback),
   retry: translator.t('auth.try_again'),
 });
 
@@ -105,7 +105,7 @@ function Creation({
     onError: (error) => isApiError(error) && onRenew(),
   });
   const failureOf = (error: unknown) => {
-    if (isApiError(error)) return failureText(translator, error, 'auth.passkeys_not_added', failureTexts);
+    if (isApiError(error)) return translateError(translator, error, 'auth.passkeys_not_added', failureTexts);
     const { name } = error as DOMException;
     if (name === 'InvalidStateError') return t('auth.passkeys_duplicate');
     return t(name === 'NotAllowedError' || name === 'AbortError' ? 'auth.passkeys_cancelled' : 'auth.passkeys_not_added');

@@ -6,7 +6,7 @@ import { Bar, Footer, LanguageSelect, ThemeSwitch } from '../../chrome/page-fram
 import { callQuery, useCall } from '../../lib/calls.ts';
 import { useLogout, useUser } from '../../lib/session.ts';
 import { readCookie, storeReturnPath, writeCookie } from '../../lib/storage.ts';
-import { createTranslator, failureText, TranslatorContext, useTranslator } from '../../lib/texts.ts';
+import { createTranslator, TranslatorContext, translateError, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -51,7 +51,7 @@ export function PasskeysPage() {
     try {
       await queries.fetchQuery({ ...callQuery('translations', { language: next }), staleTime: Number.POSITIVE_INFINITY });
     } catch (error) {
-      if (chosen.current === next) toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+      if (chosen.current === next) toastFailure(t('auth.error_title'), translateError(translator, error, 'auth.error_unavailable'));
       return;
     }
     // Another one may have been chosen meanwhile.

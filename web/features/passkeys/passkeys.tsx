@@ -3,7 +3,7 @@ import type { Output } from '../../../contract/calls.ts';
 import { useAct, useCall, useRefresh } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { signalAccepted } from '../../lib/passkeys.ts';
-import { failureText, type OwnTexts, useTranslator } from '../../lib/texts.ts';
+import { type OwnTexts, translateError, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { FormDialog, useAddParameter } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -113,7 +113,7 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
     if (name.trim() === '') field.current?.focus();
     else rename.mutate({ id: passkey.id, name }, { onSuccess: onClose, onError: () => field.current?.focus() });
   };
-  const failure = rename.error && failureText(translator, rename.error, 'auth.passkeys_not_renamed', failureTexts);
+  const failure = rename.error && translateError(translator, rename.error, 'auth.passkeys_not_renamed', failureTexts);
   return (
     <FormDialog
       title={t('auth.passkeys_rename_title')}
@@ -163,7 +163,7 @@ function RemoveDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
       action={t('auth.passkeys_remove_button')}
       danger
       busy={remove.isPending}
-      failure={remove.error && failureText(translator, remove.error, 'auth.passkeys_not_removed', failureTexts)}
+      failure={remove.error && translateError(translator, remove.error, 'auth.passkeys_not_removed', failureTexts)}
       labels={useDialogLabels()}
       onSubmit={submit}
       onClose={onClose}

@@ -1,7 +1,15 @@
 import { type FormEvent, type RefObject, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
 import { emailFaultOf, readEmail } from '../../../contract/emails.ts';
-import { failureText, isAddressError, isApiError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import {
+  isAddressError,
+  isApiError,
+  type OwnTexts,
+  type TextKey,
+  translateError,
+  translateFailure,
+  useTranslator,
+} from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
@@ -59,14 +67,14 @@ export function AddressForm({
     event.preventDefault();
     if (sending) return;
     const address = readEmail(email);
-    if (!address) return showAtField(textOfFailure(translator, { code: emailFaultOf(email) }, fallback));
+    if (!address) return showAtField(translateFailure(translator, { code: emailFaultOf(email) }, fallback));
     setError(null);
     setOfForm(null);
     setSending(true);
     const refusal: unknown = await onSend(address, verification.begin(event)).catch((error) => error);
     setSending(false);
     if (!refusal) return;
-    const text = failureText(translator, refusal, fallback, ownTexts);
+    const text = translateError(translator, refusal, fallback, ownTexts);
     if (isApiError(refusal) && isAddressError(refusal)) showAtField(text);
     else toastFailure(t('auth.error_title'), text);
   };

@@ -6,7 +6,7 @@ import { Bar, Footer, LanguageSelect, ThemeSwitch } from '../../chrome/page-fram
 import { api } from '../../lib/api.ts';
 import { writeCookie } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
-import { createTranslator, failureText, TranslatorContext, useTranslator } from '../../lib/texts.ts';
+import { createTranslator, TranslatorContext, translateError, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../pages.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
@@ -50,7 +50,8 @@ export function SignInApp({ boot: first }: { boot: SignInBoot }) {
       document.documentElement.lang = chosen;
       change(inLanguage(chosen, loaded));
     } catch (error) {
-      if (chosenLanguage.current === chosen) toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+      if (chosenLanguage.current === chosen)
+        toastFailure(t('auth.error_title'), translateError(translator, error, 'auth.error_unavailable'));
     }
   };
 

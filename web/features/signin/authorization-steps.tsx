@@ -1,7 +1,7 @@
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Input } from '../../../contract/calls.ts';
 import type { AuthorizationStep, BootForm, SignInBoot } from '../../../contract/pages.ts';
-import { failureText, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { translateError, translateFailure, useTranslator } from '../../lib/texts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
@@ -49,7 +49,7 @@ export function ConsentStep({
     setDeciding(decision);
     const refusal = await act('decideInteraction', { uid, decision });
     setDeciding(null);
-    if (refusal) toastFailure(t('auth.error_title'), textOfFailure(translator, refusal, 'auth.error_unavailable'));
+    if (refusal) toastFailure(t('auth.error_title'), translateFailure(translator, refusal, 'auth.error_unavailable'));
   };
   const button = (decision: Decision) => ({ type: 'submit', name: 'decision', value: decision, busy: deciding === decision }) as const;
 
@@ -191,7 +191,7 @@ export function SignOutStep({ target, form }: { target: SignInBoot['target'] } &
       location.assign(redirectUrl);
     } catch (error) {
       setSending(null);
-      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+      toastFailure(t('auth.error_title'), translateError(translator, error, 'auth.error_unavailable'));
     }
   };
 

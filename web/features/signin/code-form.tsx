@@ -2,7 +2,7 @@ import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } fr
 import type { ApiError } from '../../../contract/client.ts';
 import { ENTERED, ENTERED_METHODS, readEntered } from '../../../contract/entered.ts';
 import type { OwnAttempt } from '../../../contract/pages.ts';
-import { type Failure, isApiError, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { type Failure, isApiError, translateFailure, useTranslator } from '../../lib/texts.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { useBoot } from './page.ts';
@@ -44,7 +44,7 @@ export function CodeForm({
   const textOf = (reason: Failure, spent: boolean) =>
     reason.code === 'rate_limited'
       ? t('auth.code_paused')
-      : textOfFailure(translator, reason, spent ? 'auth.code_spent' : 'auth.code_wrong');
+      : translateFailure(translator, reason, spent ? 'auth.code_spent' : 'auth.code_wrong');
   const [errorMessage, setError] = useState(() => {
     if (failure?.typed) return missingOf(failure.typed);
     if (failure?.form === 'code') return textOf(failure as Failure, status === 'code_spent');

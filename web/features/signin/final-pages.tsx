@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { ForwardUrlRule, SignInBoot } from '../../../contract/pages.ts';
-import { type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { type TextKey, translateFailure, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
@@ -30,7 +30,7 @@ export function ErrorPage({ code, reference, retryAfter }: PageError) {
     <Card>
       <PageHeading title={t(titleOf(code))} />
       <p role="status" className="mt-2 text-muted">
-        {loading && isOfWebsite ? t('auth.validating_domain') : textOfFailure(translator, { code, retryAfter }, 'auth.refused_text')}
+        {loading && isOfWebsite ? t('auth.validating_domain') : translateFailure(translator, { code, retryAfter }, 'auth.refused_text')}
       </p>
       {reference && <p className="mt-2 font-mono text-[0.8125rem] text-muted wrap-anywhere">{reference}</p>}
       <ButtonLink href={path + search} onClick={() => setLoading(true)} className="mt-6 w-full">

@@ -4,7 +4,7 @@ import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import type { AttemptStatus } from '../../../contract/signin.ts';
 import { api } from '../../lib/api.ts';
-import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
+import { isApiError, type OwnTexts, translateError, useTranslator } from '../../lib/texts.ts';
 import { INBOX, paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -182,7 +182,7 @@ function Resend({
       return;
     }
     if (isApiError(refusal) && refusal.retryAfter) setUntil(Date.now() + refusal.retryAfter * 1000);
-    toastFailure(t('auth.error_title'), failureText(translator, refusal, 'auth.error_send_portal', crowded));
+    toastFailure(t('auth.error_title'), translateError(translator, refusal, 'auth.error_send_portal', crowded));
   };
 
   const time = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;

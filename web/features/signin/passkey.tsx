@@ -8,7 +8,7 @@ import { api } from '../../lib/api.ts';
 import { createPasskey, passkeyApi, signalUnknown } from '../../lib/passkeys.ts';
 import { safePath, writeCookie } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
-import { failureText, isApiError, type OwnTexts, useTranslator } from '../../lib/texts.ts';
+import { isApiError, type OwnTexts, translateError, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -87,7 +87,7 @@ export function usePasskey(
       if (isApiError(error) && error.code === 'unknown_passkey') {
         signalUnknown(challenge.current.rpId, chosen.id);
       }
-      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.passkey_refused', failureTexts));
+      toastFailure(t('auth.error_title'), translateError(translator, error, 'auth.passkey_refused', failureTexts));
     }
   };
 
@@ -95,7 +95,7 @@ export function usePasskey(
     try {
       if (Date.now() - challenge.current.at > RENEWAL_MS) await renew();
     } catch (error) {
-      return toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+      return toastFailure(t('auth.error_title'), translateError(translator, error, 'auth.error_unavailable'));
     }
     const chosen = await request('optional');
     if (chosen) await signIn(chosen);

@@ -3,7 +3,7 @@ import type { Output } from '../../../contract/calls.ts';
 import type { DestinationParameters } from '../../../contract/signin.ts';
 import { timeAgo } from '../../lib/dates.ts';
 import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage.ts';
-import { textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { translateFailure, useTranslator } from '../../lib/texts.ts';
 import { cx } from '../../ui/cx.ts';
 import { CrossIcon, Initial } from '../../ui/icons.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
@@ -58,7 +58,7 @@ export function RememberedList({
       onChange();
     }
     const fallback = portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text';
-    toastFailure(failureTitle, textOfFailure(translator, refusal, fallback));
+    toastFailure(failureTitle, translateFailure(translator, refusal, fallback));
     if (status === 401 || status === 403) onNeedsMail(email);
   };
 

@@ -3,7 +3,7 @@ import type { LanguageCode } from '../../../contract/languages.ts';
 import type { FormName, SignInSteps } from '../../../contract/pages.ts';
 import { type Remembered, rememberedAccounts } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
-import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from '../../lib/texts.ts';
+import { type Failure, isAddressError, type OwnTexts, type TextKey, translateFailure, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../pages.ts';
 import { atStep, useBoot, usePage } from './page.ts';
 
@@ -80,7 +80,7 @@ export function useFormErrors(form: FormName, fallback: TextKey, ownTexts?: OwnT
   const { failure } = useBoot();
   const translator = useTranslator();
   if (failure?.form !== form) return { atField: null, ofForm: null };
-  const text = textOfFailure(translator, failure as Failure, fallback, ownTexts);
+  const text = translateFailure(translator, failure as Failure, fallback, ownTexts);
   const atField = form === 'code' || isAddressError(failure as Failure);
   return atField ? { atField: text, ofForm: null } : { atField: null, ofForm: text };
 }

@@ -4,7 +4,7 @@ import { STATS_PERIODS } from '../../../contract/limits.ts';
 import { EMAIL_METHODS, METHODS, type Method, OTHERS_AS_COUNTED, ofEmails, signInsByMethod } from '../../../contract/methods.ts';
 import { STALE_MS, useCall } from '../../lib/calls.ts';
 import { durationOf } from '../../lib/dates.ts';
-import { periodOf } from '../../lib/queries.ts';
+import { periodOf } from '../../lib/url-state.ts';
 import { websitePath } from '../../pages.ts';
 import { DayBars } from '../../ui/day-bars.tsx';
 import type { Series } from '../../ui/day-bars-chart.tsx';

@@ -5,7 +5,7 @@ import { METHODS, OTHERS_AS_COUNTED, signInsByMethod } from '../../../contract/m
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { dayOf, durationOf } from '../../lib/dates.ts';
-import { type ListState, listPath, sorts } from '../../lib/queries.ts';
+import { type ListState, listPath, sorts } from '../../lib/url-state.ts';
 import { WEBSITES_PER_PAGE, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';

@@ -5,7 +5,7 @@ import { ApiError } from '../../../contract/client.ts';
 import { domainInput, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
-import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/queries.ts';
+import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/url-state.ts';
 import { registeredPath, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, FormDialog, useAddParameter } from '../../ui/dialog.tsx';

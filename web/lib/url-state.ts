@@ -38,7 +38,7 @@ export function listPath({ q, sort, page }: ListState): string {
   return query.size > 0 ? `${paths.websites}?${query}` : paths.websites;
 }
 
-/** One page of the list. */
+/** Returns the query of one page of the list. */
 export const websitesQuery = (state: ListState) => ({
   ...callQuery('searchWebsites', { ...state, limit: WEBSITES_PER_PAGE }),
   staleTime: STALE_MS,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listPath, listStateOf } from './queries.ts';
+import { listPath, listStateOf } from './url-state.ts';
 
 test.each(['', '?q=shop', '?q=b%C3%BCcher&sort=name&page=3', '?sort=sign-ins'])('%j is read and written', (query) => {
   expect(listPath(listStateOf(new URLSearchParams(query)))).toBe(`/developer-email-auth${query}`);
