@@ -1,7 +1,10 @@
 import { normalEmail } from './emails.ts';
 import { MAX_REMEMBERED_ACCOUNTS } from './limits.ts';
 
-/** A remembered account: a hint for the page, useless without the browser's HttpOnly device cookie. `timestamp` is in Unix milliseconds. */
+/**
+ * A remembered account: a hint for the page, useless without the browser's HttpOnly device cookie. Its `key` is empty after a logout.
+ * `timestamp` is in Unix milliseconds.
+ */
 export type RememberedAccount = { email: string; key: string; timestamp: number };
 
 /**

@@ -58,13 +58,10 @@ export function writeCookie(name: string, value: string | null, seconds = HINT_C
   document.cookie = `${name}=${encodeURIComponent(value ?? '')}; Path=/; Max-Age=${maxAge}; SameSite=Lax${secure}`;
 }
 
-/** An account that this browser has signed in with. Its `key` is empty after a logout. `timestamp`: Unix milliseconds. */
-export type Remembered = RememberedAccount;
-
 const REMEMBERED_KEY = 'rememberedAuth';
 
 /** Returns the accounts of all three stores, newest first, each address once, at most five. */
-export function rememberedAccounts(): Remembered[] {
+export function rememberedAccounts(): RememberedAccount[] {
   return mergeAccounts([
     ...readRememberedAccounts(readCookie(hintCookies.remembered)),
     ...readRememberedAccounts(readCookie(hintCookies.previous)),
@@ -103,7 +100,7 @@ export function forgetLatest() {
   writeCookie(hintCookies.key, null);
 }
 
-function changeRemembered(edit: (accounts: Remembered[]) => Remembered[]) {
+function changeRemembered(edit: (accounts: RememberedAccount[]) => RememberedAccount[]) {
   for (const name of [hintCookies.remembered, hintCookies.previous]) {
     const accounts = edit(readRememberedAccounts(readCookie(name)));
     writeCookie(name, accounts.length > 0 ? JSON.stringify(accounts) : null);
@@ -111,7 +108,7 @@ function changeRemembered(edit: (accounts: Remembered[]) => Remembered[]) {
   storeRemembered(edit(readRememberedAccounts(readStored(local, REMEMBERED_KEY))));
 }
 
-function storeRemembered(accounts: Remembered[]) {
+function storeRemembered(accounts: RememberedAccount[]) {
   const rows = mergeAccounts(accounts).map(({ email, key, timestamp }) => ({ email, authKey: key, timestamp }));
   writeStored(local, REMEMBERED_KEY, rows.length > 0 ? JSON.stringify(rows) : null);
 }

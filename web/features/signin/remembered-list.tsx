@@ -1,8 +1,9 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import type { Output } from '../../../contract/calls.ts';
+import type { RememberedAccount } from '../../../contract/remembered.ts';
 import type { DestinationParameters } from '../../../contract/signin.ts';
 import { timeAgo } from '../../lib/dates.ts';
-import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage.ts';
+import { deleteKeys, forget, remember } from '../../lib/storage.ts';
 import { translateFailure, useTranslator } from '../../lib/texts.ts';
 import { cx } from '../../ui/cx.ts';
 import { CrossIcon, Initial } from '../../ui/icons.tsx';
@@ -23,7 +24,7 @@ export function RememberedList({
   portal: boolean;
   /** The accounts that sign in with a click; the others only fill in their address. Unset: all. */
   oneClick?: readonly string[];
-  accounts: Remembered[];
+  accounts: RememberedAccount[];
   /** An account was changed or removed. */
   onChange: () => void;
   /** This account needs an email to sign in. */
@@ -40,7 +41,7 @@ export function RememberedList({
   const fillsIn = (email: string) => oneClick !== undefined && !oneClick.includes(email);
   const failureTitle = portal ? t('auth.quick_login_failed') : t('auth.saved_login_failed');
 
-  const enter = async ({ email, key }: Remembered) => {
+  const enter = async ({ email, key }: RememberedAccount) => {
     if (entering) return;
     if (fillsIn(email)) return onNeedsMail(email);
     if (key === '') {

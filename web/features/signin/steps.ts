@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import type { FormName, SignInSteps } from '../../../contract/pages.ts';
-import { type Remembered, rememberedAccounts } from '../../lib/storage.ts';
+import type { RememberedAccount } from '../../../contract/remembered.ts';
+import { rememberedAccounts } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
 import { type Failure, isAddressError, type OwnTexts, type TextKey, translateFailure, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../pages.ts';
@@ -11,9 +12,9 @@ import { atStep, useBoot, usePage } from './page.ts';
  * Returns the remembered accounts and a function that reads them again. The first render has those that the service knows by the
  * cookies; their keys, and accounts in the local storage, follow.
  */
-export function useRememberedAccounts(): [Remembered[], () => void] {
+export function useRememberedAccounts(): [RememberedAccount[], () => void] {
   const boot = useBoot();
-  const [accounts, setAccounts] = useState<Remembered[]>(() =>
+  const [accounts, setAccounts] = useState<RememberedAccount[]>(() =>
     hydrated.get() ? rememberedAccounts() : boot.accounts.map((account) => ({ ...account, key: '' })),
   );
   useEffect(() => {
