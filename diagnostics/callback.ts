@@ -32,17 +32,15 @@ export async function checkCallback(target: Target, service: string, options: Ch
 /** Checks what is visible without an email. @returns the checks `callback`, `callback_refusal`, `login` and `login_cookie` */
 export async function checkVisible(target: Target, service: string, options: CheckOptions): Promise<CheckResult[]> {
   const { callback } = target;
-  let plain: PageResponse | null = null;
-  const exists = await checkExistence(target, service, options, (response) => (plain = response));
+  const { result: exists, response: plain } = await checkExistence(target, service, options);
   const website: Website | null = callback && plain && { ...target, callback, service };
-  const signIns = website ? await startTwoSignIns(website, options) : [];
+  const [first = null, second = null] = website ? await startTwoSignIns(website, options) : [];
   const absent = skip('There is no callback to test.');
   const timedOut = skip('It was not seen: the website did not respond in time.', 'Try again.');
   const check = (id: string, name: string, evaluate: (website: Website) => Finding | Promise<Finding>) =>
     runCheck({ id, name, ...options, timedOut }, async () => (website && exists.ok !== false ? evaluate(website) : absent));
-  const [first = null, second = null] = signIns;
   const refusal = await runCheck({ id: 'callback_refusal', name: 'Refusal of a made-up token', ...options, timedOut }, async (signal) => {
-    if (!website || !plain || exists.ok === false || (plain as PageResponse).status === 429) return absent;
+    if (!website || !plain || exists.ok === false || plain.status === 429) return absent;
     return checkMadeUpToken(website, plain, first, { ...options, signal });
   });
   const { nameLogin: missing, urlOption } = options.remedies;
@@ -86,25 +84,25 @@ function evaluateLoginCookies(started: StartedSignIn, other: StartedSignIn | nul
   return evaluateCookies(withState.length > 0 ? withState : forServer.length > 0 ? forServer : cookies, 'login', protocol === 'https:');
 }
 
+/** Checks what the callback does without a token. @returns `response` is null when there was none */
 async function checkExistence(
   target: Target,
   service: string,
   options: CheckOptions,
-  keep: (response: PageResponse) => void,
-): Promise<CheckResult> {
+): Promise<{ result: CheckResult; response: PageResponse | null }> {
   const { callback, isLocal } = target;
   const { remedies } = options;
   const { urlOption } = remedies;
   const checkAddress = `Check that the website is running, or give the right address with ${urlOption}.`;
   const timedOut = fail('The callback did not respond in time.', checkAddress);
-  return runCheck({ id: 'callback', name: 'Callback', ...options, timedOut }, async (signal) => {
+  let response: PageResponse | null = null;
+  const result = await runCheck({ id: 'callback', name: 'Callback', ...options, timedOut }, async (signal) => {
     if (!callback) {
       const fix = `Give it with ${urlOption}, such as ${urlOption} http://localhost:5173/auth/callback`;
       return skip('The port of a callback on this machine is unknown.', fix);
     }
     try {
-      const response = await requestPage(callback, { ...options, signal });
-      keep(response);
+      response = await requestPage(callback, { ...options, signal });
       return evaluateCallback(response, { callback, isLocal, service, remedies });
     } catch (error) {
       if (signal.aborted) return timedOut;
@@ -112,6 +110,7 @@ async function checkExistence(
       return isLocalProblem(problem) ? skip(problem.detail) : fail(problem.detail, problem.fix || checkAddress);
     }
   });
+  return { result, response };
 }
 
 type CallbackContext = { callback: URL; isLocal: boolean; service: string; remedies: Remedies };
@@ -228,12 +227,12 @@ export function evaluateForgedToken(plain: PageResponse, forged: PageResponse, f
     return fail(`${token} gets ${status} and the cookie ${oneLine(added.join(', '), 60)}: it may have signed a visitor in.`, VERIFY);
   }
   // A framework may keep its session in a cookie that the visitor has already.
-  const isUnchanged = namesOfSetCookies(forged.setCookies).length === 0 && redirectsAlike(plain, forged, PLACE);
+  const isUnchanged = namesOfSetCookies(forged.setCookies).length === 0 && redirectsAlike(plain, forged, REDIRECT_BASE);
   const isRefused = opensPage === false || (status >= 300 && (!hasState || isUnchanged));
   if (isRefused) return pass(`${token} opens no session (${status}).`);
   const what = status < 300 ? `a page (${status})` : `a redirect (${status})`;
   return skip(`${token} gets ${what} and no new cookie: it is unclear whether it was refused.`, 'Let the callback refuse it with 400.');
 }
 
-/** Base of relative redirects; both responses come from the same website. */
-const PLACE = new URL('https://website.example/');
+/** The base of relative redirects, whichever website both responses come from. */
+const REDIRECT_BASE = new URL('https://website.example/');
