@@ -6,8 +6,7 @@ import { APPLICATION_SCOPES } from '../contract/scopes.ts';
 import type { Flags } from './command.ts';
 import { EXIT, usageError } from './exit.ts';
 import { requireOne } from './lists.ts';
-import { dayOf } from './sites.ts';
-import { minuteOf, type Terminal } from './terminal.ts';
+import { dayOf, minuteOf, type Terminal } from './terminal.ts';
 
 type Application = Output<'listClients'>[number];
 type Settings = Omit<Input<'createClient'>, 'name' | 'redirectUris'>;

@@ -5,16 +5,13 @@ import { findByDomain } from '../contract/urls.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { promptText } from './prompts.ts';
-import type { Terminal } from './terminal.ts';
+import { dayOf, type Terminal } from './terminal.ts';
 
 export type Site = Output<'listWebsites'>[number];
 
 /** Returns the domain for people, and in parentheses its A-label where the two differ (RFC 5890). */
 export const displayName = ({ domain, displayDomain }: { domain: string; displayDomain: string }) =>
   displayDomain === domain ? domain : `${displayDomain} (${domain})`;
-
-/** Returns the day of an ISO 8601 time. */
-export const dayOf = (time: string) => time.slice(0, 10);
 
 /**
  * Returns the caller's website with a domain, in any case and as people or machines write it.

@@ -209,6 +209,9 @@ export function table(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map(pad).join('  ')).join('\n');
 }
 
+/** Returns the day of an ISO 8601 time, in UTC. */
+export const dayOf = (time: string): string => time.slice(0, 10);
+
 /** Returns the minute of an ISO 8601 time, in UTC. */
 export const minuteOf = (time: string): string => time.slice(0, 16).replace('T', ' ');
 

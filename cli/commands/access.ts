@@ -8,8 +8,7 @@ import { EXIT, usageError } from '../exit.ts';
 import { listCommand, requireOne } from '../lists.ts';
 import { promptText, requireConfirmation, requiredName } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
-import { dayOf } from '../sites.ts';
-import { minuteOf, records, type Terminal, table } from '../terminal.ts';
+import { dayOf, minuteOf, records, type Terminal, table } from '../terminal.ts';
 
 type ApiKey = Output<'listApiKeys'>[number];
 

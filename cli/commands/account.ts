@@ -3,8 +3,7 @@ import type { Client } from '../../contract/client.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { shapeOf } from '../shapes.ts';
-import { dayOf } from '../sites.ts';
-import { minuteOf, records, type Terminal, table } from '../terminal.ts';
+import { dayOf, minuteOf, records, type Terminal, table } from '../terminal.ts';
 
 type Settings = Output<'settings'>;
 type Overview = Output<'overview'>;

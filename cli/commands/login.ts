@@ -6,7 +6,7 @@ import type { CommandSpec, Context, Flags } from '../command.ts';
 import { CommandError, cancelled, describeFailure, EXIT, usageError } from '../exit.ts';
 import type { Attempts, Authorization } from '../login-attempts.ts';
 import type { Loopback } from '../loopback.ts';
-import { minuteOf, type Terminal } from '../terminal.ts';
+import { dayOf, minuteOf, type Terminal } from '../terminal.ts';
 import { openBrowser } from './program.ts';
 
 /** From this many seconds after an email, an empty Enter requests another one, and `r` a third. */
@@ -236,7 +236,7 @@ const logout: CommandSpec = {
       credentials.remove(host);
       signedOut.push({ host, email: stored.email, ended });
       if (!ended) {
-        terminal.note(`${host} could not be reached. The session there expires on ${stored.expiresAt.slice(0, 10)} at the latest;`);
+        terminal.note(`${host} could not be reached. The session there expires on ${dayOf(stored.expiresAt)} at the latest;`);
         terminal.note('to end it earlier, sign this device out in the dashboard, under Settings.');
       }
     }

@@ -5,7 +5,8 @@ import { CommandError, EXIT } from '../exit.ts';
 import { listCommand } from '../lists.ts';
 import { requireConfirmation } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
-import { dayOf, displayName, requireSite } from '../sites.ts';
+import { displayName, requireSite } from '../sites.ts';
+import { dayOf } from '../terminal.ts';
 
 const ROLES: readonly WebsiteRole[] = ['member', 'owner'];
 const article = (role: WebsiteRole) => (role === 'owner' ? 'an owner' : 'a member');

@@ -6,8 +6,8 @@ import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';
 import { shapeOf } from '../shapes.ts';
-import { dayOf, displayName, formatSite, promptDomain, requireSite, siteData, throwTaken } from '../sites.ts';
-import { records, type Terminal, table } from '../terminal.ts';
+import { displayName, formatSite, promptDomain, requireSite, siteData, throwTaken } from '../sites.ts';
+import { dayOf, records, type Terminal, table } from '../terminal.ts';
 
 const sitesList: CommandSpec = {
   usage: 'sites list',
