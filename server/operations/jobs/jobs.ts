@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Logger, type LogLevel, runMigrations, runTaskList, type TaskList, type WorkerEvents } from 'graphile-worker';
+import type { LogFunctionFactory, LogLevel, TaskList, WorkerEvents } from 'graphile-worker';
+import type { Pool } from 'pg';
 import type { Log } from '../../platform/log.ts';
 import { jobRuns } from '../../platform/metrics/metrics.ts';
 import type { Job } from '../../platform/platform.ts';
@@ -31,7 +32,6 @@ type Parts = {
 export class Jobs {
   readonly #databaseUrl: string;
   readonly #log: Log;
-  readonly #logger: Logger;
   readonly #jobs: readonly Job[];
   readonly #tasks: TaskList;
   readonly #stopping = new AbortController();
@@ -43,7 +43,6 @@ export class Jobs {
   constructor({ databaseUrl, log, jobs }: Parts) {
     this.#databaseUrl = databaseUrl;
     this.#log = log;
-    this.#logger = loggerTo(log);
     this.#jobs = jobs;
     const limits = { signal: this.#stopping.signal, maxMs: RUN_MS };
     this.#tasks = Object.fromEntries(jobs.map(({ name, run }) => [name, async (_, { query }) => void (await run(query, limits))]));
@@ -79,6 +78,9 @@ export class Jobs {
 
   /** Runs jobs from a connection to its end: by `stop` or `reconnect`, or because the database went away. */
   async #runConnected(): Promise<void> {
+    // Not imported before the service listens.
+    const { Logger, runMigrations, runTaskList } = await import('graphile-worker');
+    const logger = new Logger(linesTo(this.#log));
     const pool = openJobsPool(this.#databaseUrl);
     const events = new EventEmitter() as WorkerEvents & EventEmitter;
     const connection = new AbortController();
@@ -88,9 +90,9 @@ export class Jobs {
     // After either event, the library would wait up to a minute, or forever, before it works again.
     for (const end of ['pool:listen:error', 'worker:fatalError'] as const) events.once(end, () => connection.abort());
     try {
-      await this.#createTables();
+      await this.#prepareTables((pgPool) => runMigrations({ pgPool, logger }));
       for (const { prepare } of this.#jobs) await prepare?.((text, values) => pool.query(text, values));
-      const options = { concurrency: CONCURRENCY, pollInterval: POLL_MS, noHandleSignals: true, events, logger: this.#logger };
+      const options = { concurrency: CONCURRENCY, pollInterval: POLL_MS, noHandleSignals: true, events, logger };
       const workers = runTaskList(options, this.#tasks, pool);
       try {
         while (!this.#stopping.signal.aborted && !connection.signal.aborted) {
@@ -108,10 +110,10 @@ export class Jobs {
     }
   }
 
-  async #createTables(): Promise<void> {
+  async #prepareTables(migrate: (pool: Pool) => Promise<void>): Promise<void> {
     const pool = openJobsPool(this.#databaseUrl, PREPARING);
     try {
-      await runMigrations({ pgPool: pool, logger: this.#logger });
+      await migrate(pool);
     } finally {
       void pool.end().catch(() => {});
     }
@@ -119,11 +121,11 @@ export class Jobs {
 }
 
 /** graphile-worker logs each of its steps, and as errors what this runner handles; those lines are for debugging. */
-function loggerTo(log: Log): Logger {
+function linesTo(log: Log): LogFunctionFactory {
   const levels: Record<LogLevel, 'warn' | 'debug' | 'trace'> = { error: 'warn', warning: 'warn', info: 'trace', debug: 'trace' };
-  return new Logger(() => (level, message, meta) => {
+  return () => (level, message, meta) => {
     // The runner itself logs a lost connection, once.
     const isLostConnection = /notify listener|listening client|unlisten/i.test(message);
     log[isLostConnection ? 'debug' : levels[level]]({ err: meta?.error }, message);
-  });
+  };
 }
