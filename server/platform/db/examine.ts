@@ -253,7 +253,7 @@ async function backendOf(client: pg.Client): Promise<number> {
 async function withTwoClients<Result>(url: string, run: (first: pg.Client, second: pg.Client) => Promise<Result>): Promise<Result> {
   const clients = [openClient(url), openClient(url)] as const;
   try {
-    for (const client of clients) await client.connect();
+    await Promise.all(clients.map((client) => client.connect()));
     return await run(...clients);
   } finally {
     for (const client of clients) void client.end().catch(() => {});
