@@ -1,5 +1,9 @@
 // The imports that are allowed. For each rule there is an example that violates it in test/import-rules.test.ts; the comments have the reasons.
 
+const { devDependencies } = require('./server/package.json');
+
+/** The packages in the bundle of the service. */
+const bundled = `node_modules/(?:${Object.keys(devDependencies).join('|').replaceAll('.', '\\.')})/`;
 const tests = '\\.(?:test|spec)\\.tsx?$';
 const store = '^server/.*/[^/]*store[^/]*\\.ts$';
 /** A file that puts a feature together, and may mount its routes. */
@@ -25,9 +29,9 @@ module.exports = {
     },
     {
       name: 'cli-imports-other-programs-lazily',
-      comment: 'A command must not load what it does not run: use import().',
+      comment: 'A command must not load what it does not run: use import(). The build of the command shares code with that of the service.',
       severity: 'error',
-      from: { path: '^cli/', pathNot: tests },
+      from: { path: '^cli/', pathNot: [tests, '^cli/vite\\.config\\.ts$'] },
       to: { path: '^(?:server|mcp|diagnostics)/', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
@@ -38,7 +42,7 @@ module.exports = {
       from: { path: '^cli/', pathNot: tests },
       to: {
         path: '^server/',
-        pathNot: '^server/websites/(?:domains|guarded-fetch|icon)\\.ts$',
+        pathNot: ['^server/websites/(?:domains|guarded-fetch|icon)\\.ts$', '^server/bundle\\.ts$'],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -186,10 +190,14 @@ module.exports = {
     },
     {
       name: 'server-imports-packages-of-its-manifest',
-      comment: 'emailauth-server is installed with the dependencies of server/package.json only.',
+      comment: 'emailauth-server is built and installed with the packages of server/package.json only.',
       severity: 'error',
       from: { path: '^server/', pathNot: [tests, '^server/vite\\.config\\.ts$'] },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: ['node_modules/@types/', bundled],
+      },
     },
     {
       name: 'packages-are-declared',

@@ -62,8 +62,8 @@ function stageServer(home, staging) {
     cpSync(join(home, path), join(staging, path), { recursive: true, filter: (source) => !/\.map$/.test(source) });
   }
   cpSync(join(home, 'server/README.md'), join(staging, 'README.md'));
-  // In the repository it is private, so that the sources are not published by mistake.
-  const { private: _, ...manifest } = readJson(join(home, 'server/package.json'));
+  // In the repository it is private, so that the sources are not published by mistake. The development packages are in the bundle.
+  const { private: _, devDependencies: __, ...manifest } = readJson(join(home, 'server/package.json'));
   const lock = readJson(join(home, 'package-lock.json'));
   writeJson(join(staging, 'package.json'), manifest);
   writeJson(join(staging, 'npm-shrinkwrap.json'), shrinkwrapOf(lock, manifest));

@@ -1,24 +1,13 @@
 import { copyFileSync } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 import type { CallName } from '../contract/calls.ts';
+import { bundleOptions, sbom, selfContained } from '../server/bundle.ts';
 import { shapeOf } from './shapes.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-
-/** Fails the build when a chunk imports a package: the published command has no dependencies. */
-const selfContained: Plugin = {
-  name: 'self-contained',
-  generateBundle(_, bundle) {
-    for (const file of Object.values(bundle)) {
-      if (file.type !== 'chunk') continue;
-      const packages = [...file.imports, ...file.dynamicImports].filter((name) => !(name in bundle) && !isBuiltin(name));
-      if (packages.length > 0) this.error(`${file.fileName} imports ${packages.join(', ')}, which is not in the bundle.`);
-    }
-  },
-};
 
 /** Copies the program that the package `open` runs on Linux and searches beside its own code. */
 const xdgOpen: Plugin = {
@@ -68,32 +57,25 @@ function isLoadedAtStart(id: string, graph: ModuleGraph, visited = new Set<strin
   return importers.some((importer) => importer === COMMAND_LINE || isLoadedAtStart(importer, graph, visited));
 }
 
+const options = bundleOptions('cli');
+
 /**
  * Bundles the command with its packages: it then installs as one small package, and starts without reading hundreds of files. Every
- * `import()` stays a chunk of its own, so that a command loads only what it runs. The service is not bundled; see server-package.ts.
+ * `import()` stays a chunk of its own, so that a command loads only what it runs. The service is a package of its own; see server-package.ts.
  */
 export default defineConfig({
   root: here('..'),
   publicDir: false,
-  plugins: [withoutChildProcess, literalShapes, selfContained, xdgOpen],
+  plugins: [withoutChildProcess, literalShapes, selfContained([]), sbom('package.json'), xdgOpen],
   ssr: { noExternal: true },
   // Ink loads its debugger with DEV, and React its development build without NODE_ENV.
   define: { 'process.env.NODE_ENV': '"production"', 'process.env.DEV': '"false"' },
   build: {
-    ssr: true,
-    target: 'node20.19',
-    outDir: here('../dist/cli'),
-    sourcemap: true,
-    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
+    ...options,
     rolldownOptions: {
       input: { main: here('./main.ts') },
       output: {
-        entryFileNames: '[name].js',
-        chunkFileNames: '[name]-[hash].js',
-        // The build writes to a temporary directory, which becomes dist/.
-        sourcemapPathTransform: (source, map) => relative(here('../dist/cli'), resolve(dirname(map), source)),
-        // Without white space and comments, but with all names, for the stacks of `--verbose`.
-        minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+        ...options.rolldownOptions.output,
         // One file instead of a dozen small ones, which are slower to load.
         codeSplitting: { groups: [{ debugName: 'start', name: (id, graph) => (isLoadedAtStart(id, graph) ? 'start' : null) }] },
       },

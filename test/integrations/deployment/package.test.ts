@@ -1,14 +1,17 @@
 // A stage of its own: its service is the installed package.
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { OUTSIDE } from '../../../server/bundle.ts';
 import { signInHome } from '../../cli/sign-in.ts';
 import { openStage, type Service, type Stage } from '../../support/harness.ts';
 import { freshDomain } from '../../support/sign-ins.ts';
 import { freePort, waitUntil } from '../../support/waiting.ts';
 import { filesBelow, type Installed, installCommand } from './installed.ts';
+import { installTools } from './tools.ts';
 
 const repository = join(import.meta.dirname, '../../..');
 /** The budget is 25 MB; this is close to the real size, so that a large new package is noticed. */
@@ -44,6 +47,7 @@ test('emailauth contains the command, the templates and the documentation only',
   for (const path of [
     'dist/cli/main.js',
     'dist/cli/THIRD-PARTY-LICENSES.md',
+    'dist/cli/sbom.cdx.json',
     'docs/cli.md',
     'docs/guide/quick-start.md',
     'docs/skill/SKILL.md',
@@ -51,7 +55,7 @@ test('emailauth contains the command, the templates and the documentation only',
     expect(files).toContain(path);
 });
 
-test('emailauth-server contains the service, the pages and the versions of its packages', async () => {
+test('emailauth-server contains the service with its packages, the pages, and the versions of the packages outside the bundle', async () => {
   const files = await filesIn(installed.serverPackage);
   const others = files.filter((path) => !/^(?:dist\/(?:server|templates|web)\/|docs\/)/.test(path));
   expect(others.sort()).toEqual(['LICENSE', 'README.md', 'npm-shrinkwrap.json', 'package.json']);
@@ -59,20 +63,38 @@ test('emailauth-server contains the service, the pages and the versions of its p
   for (const path of [
     'dist/server/main.js',
     'dist/server/worker.js',
+    'dist/server/THIRD-PARTY-LICENSES.md',
+    'dist/server/sbom.cdx.json',
     'dist/web/index.html',
     'dist/web/signin.html',
     'docs/guide/quick-start.md',
   ])
     expect(files).toContain(path);
   const { stdout } = await execa('tar', ['-xzOf', installed.serverPackage, 'package/package.json']);
-  expect(JSON.parse(stdout).private).toBeUndefined();
+  const { private: isPrivate, dependencies, devDependencies } = JSON.parse(stdout);
+  expect([isPrivate, devDependencies]).toEqual([undefined, undefined]);
+  expect(Object.keys(dependencies)).toEqual(Object.keys(OUTSIDE));
 });
 
-test('names the license of every package in the bundle', async () => {
-  const licenses = await readFile(join(installed.prefix, 'lib/node_modules/emailauth/dist/cli/THIRD-PARTY-LICENSES.md'), 'utf8');
-  for (const name of ['commander', 'ink', 'react', 'zod', '@modelcontextprotocol/server', 'tldts'])
-    expect(licenses).toContain(`## ${name} - `);
-});
+test.each([
+  ['emailauth', 'cli', ['commander', 'ink', 'react', 'zod', '@modelcontextprotocol/server', 'tldts']],
+  ['emailauth-server', 'server', ['express', 'pg', 'sequelize', 'graphile-worker', 'react-dom', 'zod', '@simplewebauthn/server']],
+])(
+  '%s has the licenses of the packages in its bundle, and an SBOM that follows the schema of CycloneDX',
+  async (name, folder, packages) => {
+    const file = name === 'emailauth' ? installed.commandPackage : installed.serverPackage;
+    const read = async (path: string) => (await execa('tar', ['-xzOf', file, `package/dist/${folder}/${path}`])).stdout;
+    const [licenses, sbom] = await Promise.all(['THIRD-PARTY-LICENSES.md', 'sbom.cdx.json'].map(read));
+    const load = createRequire(join(await installTools(), 'package.json'));
+    const { Spec, Validation } = load('@cyclonedx/cyclonedx-library');
+    expect(await new Validation.JsonValidator(Spec.Version.v1dot6).validate(sbom)).toBeNull();
+    const components: { name: string; version: string }[] = JSON.parse(sbom).components;
+    expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(packages));
+    const listed = components.map(({ name, version }) => `${name} - ${version}`);
+    const licensed = [...licenses.matchAll(/^## (.+ - \S+)/gm)].map(([, title]) => title);
+    expect(licensed.filter((title) => !listed.includes(title))).toEqual([]);
+  },
+);
 
 test('signs in, registers a website and fills in its template with the installed package', async () => {
   const env = { ...installed.env, EMAILAUTH_HOST: service.url };
