@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import module from 'node:module';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +38,7 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
   cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' });
 
   const startWorker = () => {
-    const worker = cluster.fork();
+    const worker = cluster.fork(compileCache());
     // A message to a worker that is not ready is lost.
     worker.on('message', (report: FromWorker) => {
       if (report.type === 'ready' && !stopping) {
@@ -93,6 +94,12 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
       await Promise.all(runningWorkers().map((worker) => stopWorker(worker, ready.has(worker) ? STOP_MS : 0)));
     },
   };
+}
+
+/** Returns the setting with which a worker uses the compile cache of this process. Node.js 20 has none. */
+function compileCache(): { NODE_COMPILE_CACHE?: string } {
+  const folder = (module as { getCompileCacheDir?(): string | undefined }).getCompileCacheDir?.();
+  return folder ? { NODE_COMPILE_CACHE: folder } : {};
 }
 
 const runningWorkers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
