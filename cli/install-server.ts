@@ -29,10 +29,10 @@ export async function installServer(context: Context): Promise<string> {
       EXIT.usage,
       'server_missing',
       message,
-      `Run the same command with --yes, such as \`emailauth start --yes\`, to install it in ${target} (about 200 MB).`,
+      `Run the same command with --yes, such as \`emailauth start --yes\`, to install it in ${target} (about 100 MB).`,
     );
   }
-  await requireConfirmation(terminal, `The service is a package of its own, about 200 MB. Install ${wanted} in ${target}?`);
+  await requireConfirmation(terminal, `The service is a package of its own, about 100 MB. Install ${wanted} in ${target}?`);
 
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   await removeLeftovers(target);

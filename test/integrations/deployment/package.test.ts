@@ -78,7 +78,7 @@ test('emailauth-server contains the service with its packages, the pages, and th
 
 test.each([
   ['emailauth', 'cli', ['commander', 'ink', 'react', 'zod', '@modelcontextprotocol/server', 'tldts']],
-  ['emailauth-server', 'server', ['express', 'pg', 'sequelize', 'graphile-worker', 'react-dom', 'zod', '@simplewebauthn/server']],
+  ['emailauth-server', 'server', ['helmet', 'sequelize', 'graphile-worker', 'react-dom', 'zod', '@simplewebauthn/server']],
 ])(
   '%s has the licenses of the packages in its bundle, and an SBOM that follows the schema of CycloneDX',
   async (name, folder, packages) => {
