@@ -57,12 +57,10 @@ class RecordsAdapter implements Adapter {
   async upsert(id: string, given: AdapterPayload, seconds?: number): Promise<void> {
     const payload = given as Payload;
     if (JSON.stringify(payload).includes('\\u0000')) throw new this.parts.errors.InvalidRequest('a NUL character is not allowed');
-    const columns = this.#columnsOf(payload);
-    if (this.kind !== 'Session') return this.parts.store.upsert(this.kind, id, this.#seal(id, payload), columns, seconds || null);
-    const request = this.parts.currentRequest();
+    const request = this.kind === 'Session' ? this.parts.currentRequest() : undefined;
     const device = (request && this.parts.deviceOf(request)) ?? null;
-    const stored = this.#seal(id, { ...payload, device: device?.toString('hex') });
-    return this.parts.store.upsertSession(id, stored, columns, seconds || null, device);
+    const stored = this.#seal(id, device ? { ...payload, device: device.toString('hex') } : payload);
+    return this.parts.store.upsert(this.kind, id, stored, { ...this.#columnsOf(payload), device }, seconds || null);
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {

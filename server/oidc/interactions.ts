@@ -96,7 +96,11 @@ export class Interactions {
   }
 
   /** Grants or refuses what the application requests. @throws Fault interaction_ended */
-  async decide({ uid, decision }: Parsed<'decideInteraction'>, cookieHeader: string | undefined): Promise<Output<'decideInteraction'>> {
+  decide(input: Parsed<'decideInteraction'>, cookieHeader: string | undefined): Promise<Output<'decideInteraction'>> {
+    return this.#parts.store.inRequest(() => this.#decide(input, cookieHeader));
+  }
+
+  async #decide({ uid, decision }: Parsed<'decideInteraction'>, cookieHeader: string | undefined): Promise<Output<'decideInteraction'>> {
     const provider = await this.#parts.provider();
     const interaction = await this.#ofBrowser(provider, cookieHeader, uid);
     if (!interaction) throw new Fault('interaction_ended');
@@ -130,9 +134,14 @@ export class Interactions {
     const cookies = parse(cookieHeader ?? '');
     const interaction = cookies[names.interaction] === uid ? await provider.Interaction.find(uid) : undefined;
     if (interaction?.prompt.name !== 'consent') return interaction;
-    const current = await provider.Session.find(cookies[names.session] ?? '');
+    const current = await this.#sessionOf(provider, cookies);
     const isSame = current?.accountId !== undefined && current.uid === interaction.session?.uid;
     return isSame && current.accountId === interaction.session?.accountId ? interaction : undefined;
+  }
+
+  async #sessionOf({ Session }: Provider, cookies: Record<string, string | undefined>) {
+    const id = cookies[cookieNames(this.#parts.secure).session];
+    return id ? Session.find(id) : undefined;
   }
 
   async #continue(provider: Provider, request: IncomingMessage, attempt: string | undefined, interaction: Interaction): Promise<boolean> {
@@ -157,7 +166,7 @@ export class Interactions {
     const { email, method } = signedIn;
     const names = cookieNames(this.#parts.secure);
     const cookies = parse(request.headers.cookie ?? '');
-    const current = await provider.Session.find(cookies[names.session] ?? '');
+    const current = await this.#sessionOf(provider, cookies);
     const isSame = current?.accountId === email;
     // A sign-in ends the session that the browser had with another account.
     if (current?.accountId && !isSame) await current.destroy();

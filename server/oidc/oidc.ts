@@ -78,6 +78,7 @@ export function createOpenId(platform: Platform, { events, sendPage, steps }: Ne
   const listener = createOpenIdListener({
     publicUrl,
     origins: config.mcpOrigins,
+    store,
     interactions,
     pages,
     headers,
@@ -102,6 +103,7 @@ type ListenerParts = {
   /** Whose pages may register clients. */
   origins: AllowedOrigins;
   serving(): Promise<Serving>;
+  store: RecordsStore;
   interactions: Interactions;
   pages: ProviderPages;
   /** Headers of every response that is data. */
@@ -128,24 +130,25 @@ function createOpenIdListener(parts: ListenerParts): OpenIdListener {
   const forwarded = { 'x-forwarded-proto': protocol.slice(0, -1), 'x-forwarded-host': host };
   return {
     endpointAt,
-    handle: async (request, response, { name, methods, uid }) => {
-      if (!methods.includes(request.method ?? '')) {
-        response.setHeader('Allow', methods.join(', '));
-        throw new Fault('method_not_allowed');
-      }
-      if (name === 'registration' && respondToPage(request, response, parts)) return;
-      if (name === 'interaction' && !(await parts.interactions.open(request, response, uid ?? ''))) return;
-      const { handle } = await parts.serving();
-      // Every URL that the provider makes is one of PUBLIC_URL.
-      Object.assign(request.headers, forwarded);
-      // Some programs name a type for a body that they do not send.
-      if (request.headers['content-type'] && (await isBodyEmpty(request))) delete request.headers['content-type'];
-      // Of an aborted request, which is not readable, oidc-provider would warn that its body was parsed before.
-      Object.defineProperty(request, 'readable', { value: true });
-      for (const [header, value] of Object.entries(headersAt[name] ?? headers)) response.setHeader(header, value);
-      await handle(request, response);
-      parts.pages.sendPending(request, response);
-    },
+    handle: (request, response, { name, methods, uid }) =>
+      parts.store.inRequest(async () => {
+        if (!methods.includes(request.method ?? '')) {
+          response.setHeader('Allow', methods.join(', '));
+          throw new Fault('method_not_allowed');
+        }
+        if (name === 'registration' && respondToPage(request, response, parts)) return;
+        if (name === 'interaction' && !(await parts.interactions.open(request, response, uid ?? ''))) return;
+        const { handle } = await parts.serving();
+        // Every URL that the provider makes is one of PUBLIC_URL.
+        Object.assign(request.headers, forwarded);
+        // Some programs name a type for a body that they do not send.
+        if (request.headers['content-type'] && (await isBodyEmpty(request))) delete request.headers['content-type'];
+        // Of an aborted request, which is not readable, oidc-provider would warn that its body was parsed before.
+        Object.defineProperty(request, 'readable', { value: true });
+        for (const [header, value] of Object.entries(headersAt[name] ?? headers)) response.setHeader(header, value);
+        await handle(request, response);
+        parts.pages.sendPending(request, response);
+      }),
   };
 }
 
@@ -223,6 +226,7 @@ class OpenIdProvider {
     limitRegistrations(provider, this.#parts.registration);
     limitRequests(provider, this.#parts.limits);
     provider.use(redirectPosts);
+    provider.use((ctx, next) => storeBeforeResponse(this.#parts, ctx, next));
     return provider;
   }
 }
@@ -243,6 +247,21 @@ async function adjustResponse(pages: ProviderPages, ctx: Context, next: () => Pr
   else return;
   ctx.status = 200;
   ctx.remove('Location');
+}
+
+/** The endpoints whose failures are pages for every browser. */
+const WITH_PAGES: ReadonlySet<unknown> = new Set<OpenIdEndpoint['name']>(['authorization', 'resume', 'code_verification', 'device_resume']);
+
+/** Stores what a request has changed, then lets it respond. When it cannot be stored, the response gives the browser nothing. */
+async function storeBeforeResponse({ store, pages }: ProviderParts, ctx: Context, next: () => Promise<void>): Promise<void> {
+  await next();
+  try {
+    await store.flush();
+  } catch (error) {
+    ctx.remove('Location');
+    ctx.remove('Set-Cookie');
+    pages.showFailure(ctx, error, WITH_PAGES.has(endpointAt(ctx.path)?.name) || undefined);
+  }
 }
 
 /** The longest query to which a form is redirected, in bytes: proxies accept request lines of 8 KiB. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
 import { isRememberedKeyAlive } from '../permissions/conditions.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
@@ -13,39 +14,44 @@ export type RecordColumns = {
   grantId: string | null;
   uid: string | null;
   userCode: string | null;
+  /** SHA-256 of the device cookie of the browser that has a session. */
+  device?: Buffer | null;
 };
 
-/** A stored record that has not expired. */
-export type StoredRecord = { payload: Record<string, unknown>; consumed: number | null };
+type Payload = Record<string, unknown>;
 
-// One array per column. A user code is known at the first write only; later ones keep it. What names a person is issued for a grant, and a
-// grant needs a browser that remembers the account: a request that was under way during a sign-out or an erasure must not bring it back.
-const UPSERT = `
+/** A stored record that has not expired. */
+export type StoredRecord = { payload: Payload; consumed: number | null };
+
+/** A record with those that it depends on; null: it names none, or the one that it names has ended. */
+type FoundRecord = StoredRecord & { grant: Payload | null; session: Payload | null };
+
+// One array per column. A user code is known at the first write only; later ones keep it. What names a person is issued for a grant, which
+// may come with it. A grant needs a browser that remembers the account, and a session needs the one of its device: a request that was
+// under way during a sign-out or an erasure must not bring them back.
+const WRITE = `
+with destroyed as (delete from oidc_records r using unnest($1::text[], $2::bytea[]) as d (kind, id) where r.kind = d.kind and r.id = d.id)
 insert into oidc_records as r (kind, id, payload, email, client_id, grant_id, uid, user_code, expires_at)
 select kind, id, payload::jsonb, email, client_id, grant_id, uid, user_code, now() + make_interval(secs => seconds)
-from unnest($1::text[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::bytea[], $9::float8[])
-  as w (kind, id, payload, email, client_id, grant_id, uid, user_code, seconds)
-where w.email is null or ${notBeingSignedOut('w.email')} and case when w.kind = 'Grant'
-  then exists (select from remembered_keys k where k.email = w.email and ${isRememberedKeyAlive('k')})
+from unnest($3::text[], $4::bytea[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[], $10::bytea[], $11::float8[], $12::bytea[], $13::bool[])
+  as w (kind, id, payload, email, client_id, grant_id, uid, user_code, seconds, device, has_grant)
+where w.email is null or ${notBeingSignedOut('w.email')} and case when w.kind in ('Grant', 'Session') or w.has_grant
+  then exists (select from remembered_keys k where k.email = w.email and (w.kind <> 'Session' or k.device = w.device) and ${isRememberedKeyAlive('k')})
   else exists (select from oidc_records g where g.kind = 'Grant' and g.id = w.grant_id) end
 on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, client_id = excluded.client_id,
   grant_id = excluded.grant_id, uid = excluded.uid, user_code = coalesce(excluded.user_code, r.user_code), expires_at = excluded.expires_at`;
 
-// A session belongs to the device on which the account is remembered, and is not stored again once that has ended: a request that was
-// under way during a sign-out must not bring it back.
-const UPSERT_SESSION = `
-insert into oidc_records as r (kind, id, payload, email, uid, expires_at)
-select 'Session', $1, $2, $3, $4, now() + make_interval(secs => $5)
-where $3::text is null or ${notBeingSignedOut('$3::text')} and exists (select from remembered_keys k
-  where k.device = $6 and k.email = $3 and ${isRememberedKeyAlive('k')})
-on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, uid = excluded.uid, expires_at = excluded.expires_at`;
+const isAlive = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > now())`;
 
-// One array per column: kinds and hashes.
+// One array per column: kinds and hashes. What was issued for a grant is found with the grant and the session that it is bound to.
 const find = (column: 'id' | 'uid' | 'user_code') => `
-select w.n::integer as n, r.payload, floor(extract(epoch from r.consumed_at))::float8 as consumed
+select w.n::integer as n, r.payload, floor(extract(epoch from r.consumed_at))::float8 as consumed,
+  (select g.payload from oidc_records g where g.kind = 'Grant' and g.id = r.grant_id and ${isAlive('g')}) as "grant",
+  (select s.payload from oidc_records s
+    where s.kind = 'Session' and s.uid = sha256(convert_to(r.payload->>'sessionUid', 'UTF8')) and ${isAlive('s')} limit 1) as session
 from unnest($1::text[], $2::bytea[]) with ordinality as w (kind, hash, n)
 join oidc_records r on r.kind = w.kind and r.${column} = w.hash
-where r.expires_at is null or r.expires_at > now()`;
+where ${isAlive('r')}`;
 
 // One of several concurrent statements updates the row. A second use means that a code or token leaked, so that everything that was
 // issued for its grant ends (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
@@ -59,50 +65,94 @@ ended as (delete from oidc_records r using reused where r.grant_id = reused.gran
 delete from oidc_records r using reused where r.kind = 'Grant' and r.id = reused.grant_id`;
 
 const REVOKE_GRANT = 'delete from oidc_records where kind = $1 and grant_id = $2';
-const DESTROY = 'delete from oidc_records r using unnest($1::text[], $2::bytea[]) as w (kind, id) where r.kind = w.kind and r.id = w.id';
 
 const hashOf = (id: string | null) => (id === null ? null : digest(id));
 
 type Row = { kind: string; id: Buffer; payload: string; columns: RecordColumns; seconds: number | null };
-type Key = { kind: string; hash: Buffer };
+type Key = { kind: string; id: Buffer };
 type Column = 'id' | 'uid' | 'user_code';
 
-const columnsOf = (keys: Key[]) => [keys.map(({ kind }) => kind), keys.map(({ hash }) => hash)];
+/** Changes of records by their keys; null: it is destroyed. */
+type Changes = Map<string, Row | (Key & { payload: null })>;
+
+/** What one request has read, and what it will change. */
+type Request = { found: Map<string, StoredRecord | null>; changes: Changes };
+
+const keyOf = ({ kind, id }: Key) => `${kind} ${id.toString('latin1')}`;
+
+const nameOf = (key: Key, by: Column) => `${by} ${keyOf(key)}`;
 
 /** The table of all models of oidc-provider. A code flow has many small statements, which concurrent requests share. */
 export class RecordsStore {
   readonly #core: Database['core'];
-  readonly #upsert: (row: Row) => Promise<undefined>;
-  readonly #destroy: (key: Key) => Promise<undefined>;
-  readonly #find: Record<Column, (key: Key) => Promise<StoredRecord | null>>;
+  readonly #request = new AsyncLocalStorage<Request>();
+  readonly #write: (changes: Changes) => Promise<undefined>;
+  readonly #find: Record<Column, (key: Key) => Promise<FoundRecord | null>>;
 
   constructor(core: Database['core']) {
     this.#core = core;
     const findBy = (column: Column) => batched(`oidc-find-${column}`, (keys: Key[]) => findAll(core, column, keys));
-    // All instances lock rows in the same order.
-    this.#upsert = batched('oidc-upsert', (rows: Row[]) => upsertAll(core, rows), { order: (a, b) => Buffer.compare(a.id, b.id) });
-    this.#destroy = batched('oidc-destroy', (keys: Key[]) => destroyAll(core, keys), { order: (a, b) => Buffer.compare(a.hash, b.hash) });
+    this.#write = batched('oidc-write', (changes: Changes[]) => writeAll(core, changes));
     this.#find = { id: findBy('id'), uid: findBy('uid'), user_code: findBy('user_code') };
+  }
+
+  /** Runs the work of one request, which reads a record once and stores what it changes in one statement at its end. */
+  inRequest<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#request.run({ found: new Map(), changes: new Map() }, async () => {
+      const result = await work();
+      await this.flush();
+      return result;
+    });
+  }
+
+  /** Stores what the current request has changed until now. A response that depends on it comes afterwards. */
+  async flush(): Promise<void> {
+    const request = this.#request.getStore();
+    if (!request || request.changes.size === 0) return;
+    const { changes } = request;
+    request.changes = new Map();
+    await this.#write(changes);
   }
 
   /** Inserts or replaces a record. @param seconds until it expires; null: never */
   upsert(kind: string, id: string, payload: object, columns: RecordColumns, seconds: number | null): Promise<void> {
-    return this.#upsert({ kind, id: digest(id), payload: JSON.stringify(payload), columns, seconds });
+    return this.#change({ kind, id: digest(id), payload: JSON.stringify(payload), columns, seconds });
   }
 
-  /** Inserts or replaces a session. @param device SHA-256 of the browser's device cookie; null when it has none */
-  async upsertSession(id: string, payload: object, columns: RecordColumns, seconds: number | null, device: Buffer | null): Promise<void> {
-    const values = [digest(id), JSON.stringify(payload), columns.email, hashOf(columns.uid), seconds, device];
-    await this.#core.query({ name: 'oidc-upsert-session', text: UPSERT_SESSION, values });
+  destroy(kind: string, id: string): Promise<void> {
+    return this.#change({ kind, id: digest(id), payload: null });
+  }
+
+  async #change(change: Row | (Key & { payload: null })): Promise<void> {
+    const request = this.#request.getStore();
+    // A concurrent request must find that a proof was used.
+    if (!request || change.kind === 'ReplayDetection') return this.#write(new Map([[keyOf(change), change]]));
+    request.found.clear();
+    request.changes.set(keyOf(change), change);
   }
 
   /** Returns a record by its id, the uid of a session or the user code of a device, or null. */
-  find(kind: string, id: string, by: Column = 'id'): Promise<StoredRecord | null> {
-    return this.#find[by]({ kind, hash: digest(id) });
+  async find(kind: string, id: string, by: Column = 'id'): Promise<StoredRecord | null> {
+    const key = { kind, id: digest(id) };
+    const request = this.#request.getStore();
+    if (!request) return this.#find[by](key);
+    if (by !== 'id' || request.changes.has(keyOf(key))) await this.flush();
+    const known = request.found.get(nameOf(key, by));
+    if (known !== undefined) return known;
+    const found = await this.#find[by](key);
+    request.found.set(nameOf(key, by), found);
+    const { grantId, sessionUid } = found?.payload ?? {};
+    const keep = (kind: string, id: unknown, by: Column, payload: Payload | null) => {
+      if (typeof id === 'string') request.found.set(nameOf({ kind, id: digest(id) }, by), payload && { payload, consumed: null });
+    };
+    keep('Grant', grantId, 'id', found?.grant ?? null);
+    keep('Session', sessionUid, 'uid', found?.session ?? null);
+    return found;
   }
 
   /** Consumes a record. Returns false when it was consumed before, here or in another process, after ending everything of its grant. */
   async consume(kind: string, id: string): Promise<boolean> {
+    await this.#settle();
     const values = [kind, digest(id)];
     const { rowCount } = await this.#core.query({ name: 'oidc-consume', text: CONSUME, values });
     if (rowCount === 1) return true;
@@ -110,45 +160,50 @@ export class RecordsStore {
     return false;
   }
 
-  destroy(kind: string, id: string): Promise<void> {
-    return this.#destroy({ kind, hash: digest(id) });
-  }
-
   /** Deletes the records of a kind that were issued for a grant. */
   async revokeByGrant(kind: string, grantId: string): Promise<void> {
+    await this.#settle();
     await this.#core.query({ name: 'oidc-revoke-grant', text: REVOKE_GRANT, values: [kind, digest(grantId)] });
+  }
+
+  /** Prepares a statement that changes records which the request may have changed or read. */
+  async #settle(): Promise<void> {
+    this.#request.getStore()?.found.clear();
+    await this.flush();
   }
 }
 
-async function findAll(core: Database['core'], column: Column, keys: Key[]): Promise<(StoredRecord | null)[]> {
-  const query = { name: `oidc-find-${column}`, text: find(column), values: columnsOf(keys) };
-  const { rows } = await core.query<StoredRecord & { n: number }>(query);
-  const found = new Map(rows.map(({ n, payload, consumed }) => [n - 1, { payload, consumed }]));
+async function findAll(core: Database['core'], column: Column, keys: Key[]): Promise<(FoundRecord | null)[]> {
+  const query = { name: `oidc-find-${column}`, text: find(column), values: keyColumnsOf(keys) };
+  const { rows } = await core.query<FoundRecord & { n: number }>(query);
+  const found = new Map(rows.map(({ n, ...record }) => [n - 1, record]));
   return keys.map((_, index) => found.get(index) ?? null);
 }
 
-async function upsertAll(core: Database['core'], given: Row[]): Promise<undefined[]> {
-  // A statement cannot change a row twice: the last one wins.
-  const rows = [...new Map(given.map((row) => [`${row.kind} ${row.id.toString('latin1')}`, row])).values()];
+async function writeAll(core: Database['core'], given: Changes[]): Promise<undefined[]> {
+  // A statement cannot change a row twice: the last change wins. All instances lock rows in the same order.
+  const changes = [...new Map(given.flatMap((each) => [...each])).values()].sort((a, b) => Buffer.compare(a.id, b.id));
+  const rows = changes.filter((change): change is Row => change.payload !== null);
+  const grants = new Set(rows.filter(({ kind }) => kind === 'Grant').map(({ id }) => id.toString('latin1')));
+  const grantIds = rows.map(({ columns }) => hashOf(columns.grantId));
   const values = [
-    rows.map(({ kind }) => kind),
-    rows.map(({ id }) => id),
+    ...keyColumnsOf(changes.filter(({ payload }) => payload === null)),
+    ...keyColumnsOf(rows),
     rows.map(({ payload }) => payload),
     rows.map(({ columns }) => columns.email),
     rows.map(({ columns }) => columns.clientId),
-    rows.map(({ columns }) => hashOf(columns.grantId)),
+    grantIds,
     rows.map(({ columns }) => hashOf(columns.uid)),
     rows.map(({ columns }) => hashOf(columns.userCode)),
     rows.map(({ seconds }) => seconds),
+    rows.map(({ columns }) => columns.device ?? null),
+    grantIds.map((id) => id !== null && grants.has(id.toString('latin1'))),
   ];
-  await core.query({ name: 'oidc-upsert', text: UPSERT, values });
+  await core.query({ name: 'oidc-write', text: WRITE, values });
   return given.map(() => undefined);
 }
 
-async function destroyAll(core: Database['core'], keys: Key[]): Promise<undefined[]> {
-  await core.query({ name: 'oidc-destroy', text: DESTROY, values: columnsOf(keys) });
-  return keys.map(() => undefined);
-}
+const keyColumnsOf = (keys: readonly Key[]) => [keys.map(({ kind }) => kind), keys.map(({ id }) => id)];
 
 /** A row of `oidc_keys`: a signing key, or a salt, whose algorithm is null. */
 export type KeyRow = { kid: string; algorithm: string | null; encrypted: Buffer };
@@ -192,7 +247,7 @@ export async function addMissingKeys(pool: pg.Pool, rows: readonly KeyRow[], isR
   await withLock(pool, async (client) => {
     const stored = (await readKeys(client)).filter((row) => (row.started || row.algorithm === null) && isReadable(row));
     const missing = rows.filter(({ algorithm }) => !stored.some((row) => row.algorithm === algorithm));
-    if (missing.length > 0) await client.query(ADD, [...keyColumnsOf(missing), 0]);
+    if (missing.length > 0) await client.query(ADD, [...signingColumnsOf(missing), 0]);
   });
 }
 
@@ -215,7 +270,7 @@ export async function replaceKeys(
     if (minAgeSeconds > 0 && !(await areOld(client, minAgeSeconds))) return false;
     if (keptSeconds === null) await client.query('delete from oidc_keys where algorithm is not null');
     else await client.query(END_FORMER, [publishedAheadSeconds, keptSeconds]);
-    await client.query(ADD, [...keyColumnsOf(rows), publishedAheadSeconds]);
+    await client.query(ADD, [...signingColumnsOf(rows), publishedAheadSeconds]);
     return true;
   });
 }
@@ -245,7 +300,7 @@ export async function encryptRowsAgain(pool: pg.Pool, encryptAgain: (row: KeyRow
   });
 }
 
-const keyColumnsOf = (rows: readonly KeyRow[]) => [
+const signingColumnsOf = (rows: readonly KeyRow[]) => [
   rows.map(({ kid }) => kid),
   rows.map(({ algorithm }) => algorithm),
   rows.map(({ encrypted }) => encrypted),

@@ -410,7 +410,15 @@ export const mutations: Mutation[] = [
   ]),
   ...rowsOf('server/oidc/store.ts', [
     ['where kind = $1 and id = $2 and consumed_at is null and', 'where kind = $1 and id = $2 and', 'test/statements/oidc-records.test.ts'],
-    ['where r.expires_at is null or r.expires_at > now()`', '`', 'test/statements/oidc-records.test.ts'],
+    ["where ${isAlive('r')}`", '`', 'test/statements/oidc-records.test.ts'],
+    ["w.kind in ('Grant', 'Session') or w.has_grant", 'false', 'test/statements/oidc-records.test.ts'],
+    ["if (!request || change.kind === 'ReplayDetection')", 'if (!request)', 'test/statements/oidc-records.test.ts'],
+    ['request.found.clear();\n', '', 'test/statements/oidc-records.test.ts'],
+    [
+      'await this.#settle();\n    const values = [kind, digest(id)];',
+      'const values = [kind, digest(id)];',
+      'test/statements/oidc-records.test.ts',
+    ],
     ["await this.#core.query({ name: 'oidc-revoke-reused', text: REVOKE_REUSED, values });\n", '', 'test/statements/oidc-records.test.ts'],
   ]),
   ...rowsOf('server/oidc/client-rules.ts', [
