@@ -4,14 +4,11 @@ import type { errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { oneLine } from '../../diagnostics/check.ts';
 import { type EventRecorder, subjectOf } from '../activity/recorder.ts';
 import { refusalReason } from '../developers/refusals.ts';
-import { addActivity } from '../platform/db/activity-rows.ts';
-import type { Database } from '../platform/db/database.ts';
 import { siteOfNetwork } from '../platform/http/client-address.ts';
 import type { Limits } from '../platform/http/limits.ts';
-import { requestIdOf } from '../platform/http/request-record.ts';
-import type { Log } from '../platform/log.ts';
 import { endpointAt, type OpenIdEndpoint } from './endpoints.ts';
 import type { ProviderPages } from './pages.ts';
+import type { RecordsStore } from './store.ts';
 
 /** The events of oidc-provider that report a rejected request. */
 const EVENTS = [
@@ -43,7 +40,7 @@ const MAX_IN_INTERVAL = 20;
 /** Grants by which a person is signed in; a refresh token continues a sign-in. */
 const SIGN_IN_GRANTS = new Set(['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code']);
 
-type Parts = { core: Database['core']; log: Log; events: EventRecorder };
+type Parts = { store: RecordsStore; events: EventRecorder };
 
 /**
  * Records the requests of clients that were rejected, for the owners of applications and websites, within bounds that no sender can exceed;
@@ -76,17 +73,11 @@ export class ClientRequestRecorder {
     void this.#parts.events.record({ domain, kind: 'client_refused', reason: refusalReason(error, description) });
   }
 
-  #recordExchange({ oidc, req }: KoaContextWithOIDC): void {
+  #recordExchange({ oidc }: KoaContextWithOIDC): void {
     const { client, account, params } = oidc;
     if (!client || !account || !SIGN_IN_GRANTS.has(String(params?.grant_type))) return;
-    if (subjectOf({ domain: null, clientId: client.clientId }))
-      this.#keep(addExchange(this.#parts.core, client.clientId, account.accountId), req);
-  }
-
-  #keep(stored: Promise<void>, request: IncomingMessage): void {
-    stored.catch((cause) =>
-      this.#parts.log.warn({ err: cause, request: requestIdOf(request) }, 'a request of an OpenID Connect client was not recorded'),
-    );
+    const { clientId } = client;
+    if (subjectOf({ domain: null, clientId })) this.#parts.store.addExchange({ clientId, email: account.accountId });
   }
 
   #isNew(clientId: string, refusal: string): boolean {
@@ -98,13 +89,6 @@ export class ClientRequestRecorder {
     this.#recent.set(refusal, true);
     return true;
   }
-}
-
-const EXCHANGED = addActivity({ action: "'code_exchanged'", email: '$2', clientId: '$1::text' });
-
-/** Adds to the audit log that a client got the tokens of a person. */
-async function addExchange(core: Database['core'], clientId: string, email: string): Promise<void> {
-  await core.query({ name: 'oidc-exchange', text: EXCHANGED, values: [clientId, email] });
 }
 
 type LimitParts = {

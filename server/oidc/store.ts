@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
 import { isRememberedKeyAlive } from '../permissions/conditions.ts';
 import { notBeingSignedOut } from '../permissions/sign-outs.ts';
+import { addActivity } from '../platform/db/activity-rows.ts';
 import { batched } from '../platform/db/batch.ts';
 import type { Database } from '../platform/db/database.ts';
 import { LOCKS } from '../platform/db/locks.ts';
@@ -29,8 +30,8 @@ type FoundRecord = StoredRecord & { grant: Payload | null; session: Payload | nu
 // One array per column. A user code is known at the first write only; later ones keep it. What names a person is issued for a grant, which
 // may come with it. A grant needs a browser that remembers the account, and a session needs the one of its device: a request that was
 // under way during a sign-out or an erasure must not bring them back.
-const WRITE = `
-with destroyed as (delete from oidc_records r using unnest($1::text[], $2::bytea[]) as d (kind, id) where r.kind = d.kind and r.id = d.id)
+const write = (more: string) => `
+with ${more}destroyed as (delete from oidc_records r using unnest($1::text[], $2::bytea[]) as d (kind, id) where r.kind = d.kind and r.id = d.id)
 insert into oidc_records as r (kind, id, payload, email, client_id, grant_id, uid, user_code, expires_at)
 select kind, id, payload::jsonb, email, client_id, grant_id, uid, user_code, now() + make_interval(secs => seconds)
 from unnest($3::text[], $4::bytea[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[], $10::bytea[], $11::float8[], $12::bytea[], $13::bool[])
@@ -40,6 +41,15 @@ where w.email is null or ${notBeingSignedOut('w.email')} and case when w.kind in
   else exists (select from oidc_records g where g.kind = 'Grant' and g.id = w.grant_id) end
 on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, client_id = excluded.client_id,
   grant_id = excluded.grant_id, uid = excluded.uid, user_code = coalesce(excluded.user_code, r.user_code), expires_at = excluded.expires_at`;
+
+const WRITE = write('');
+
+// Exchanges have one array per column too.
+const EXCHANGED = addActivity(
+  { action: "'code_exchanged'", email: 'e.email', clientId: 'e.client_id' },
+  'unnest($14::text[], $15::text[]) as e (client_id, email)',
+);
+const WRITE_EXCHANGED = write(`exchanged as (${EXCHANGED}), `);
 
 const isAlive = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > now())`;
 
@@ -72,11 +82,16 @@ type Row = { kind: string; id: Buffer; payload: string; columns: RecordColumns; 
 type Key = { kind: string; id: Buffer };
 type Column = 'id' | 'uid' | 'user_code';
 
-/** Changes of records by their keys; null: it is destroyed. */
-type Changes = Map<string, Row | (Key & { payload: null })>;
+/** A person's sign-in for which a client got tokens. */
+type Exchange = { clientId: string; email: string };
+
+/** Records by their keys, of which one without a payload is destroyed, and the exchanges that are added to the audit log. */
+type Changes = { records: Map<string, Row | (Key & { payload: null })>; exchanges: Exchange[] };
 
 /** What one request has read, and what it will change. */
 type Request = { found: Map<string, StoredRecord | null>; changes: Changes };
+
+const noChanges = (): Changes => ({ records: new Map(), exchanges: [] });
 
 const keyOf = ({ kind, id }: Key) => `${kind} ${id.toString('latin1')}`;
 
@@ -98,7 +113,7 @@ export class RecordsStore {
 
   /** Runs the work of one request, which reads a record once and stores what it changes in one statement at its end. */
   inRequest<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#request.run({ found: new Map(), changes: new Map() }, async () => {
+    return this.#request.run({ found: new Map(), changes: noChanges() }, async () => {
       const result = await work();
       await this.flush();
       return result;
@@ -108,9 +123,9 @@ export class RecordsStore {
   /** Stores what the current request has changed until now. A response that depends on it comes afterwards. */
   async flush(): Promise<void> {
     const request = this.#request.getStore();
-    if (!request || request.changes.size === 0) return;
+    if (!request || request.changes.records.size + request.changes.exchanges.length === 0) return;
     const { changes } = request;
-    request.changes = new Map();
+    request.changes = noChanges();
     await this.#write(changes);
   }
 
@@ -126,9 +141,14 @@ export class RecordsStore {
   async #change(change: Row | (Key & { payload: null })): Promise<void> {
     const request = this.#request.getStore();
     // A concurrent request must find that a proof was used.
-    if (!request || change.kind === 'ReplayDetection') return this.#write(new Map([[keyOf(change), change]]));
+    if (!request || change.kind === 'ReplayDetection') return this.#write({ records: new Map([[keyOf(change), change]]), exchanges: [] });
     request.found.clear();
-    request.changes.set(keyOf(change), change);
+    request.changes.records.set(keyOf(change), change);
+  }
+
+  /** Adds to the audit log that a client got the tokens of a person, when those of the current request are stored. */
+  addExchange(exchange: Exchange): void {
+    this.#request.getStore()?.changes.exchanges.push(exchange);
   }
 
   /** Returns a record by its id, the uid of a session or the user code of a device, or null. */
@@ -136,7 +156,7 @@ export class RecordsStore {
     const key = { kind, id: digest(id) };
     const request = this.#request.getStore();
     if (!request) return this.#find[by](key);
-    if (by !== 'id' || request.changes.has(keyOf(key))) await this.flush();
+    if (by !== 'id' || request.changes.records.has(keyOf(key))) await this.flush();
     const known = request.found.get(nameOf(key, by));
     if (known !== undefined) return known;
     const found = await this.#find[by](key);
@@ -182,7 +202,7 @@ async function findAll(core: Database['core'], column: Column, keys: Key[]): Pro
 
 async function writeAll(core: Database['core'], given: Changes[]): Promise<undefined[]> {
   // A statement cannot change a row twice: the last change wins. All instances lock rows in the same order.
-  const changes = [...new Map(given.flatMap((each) => [...each])).values()].sort((a, b) => Buffer.compare(a.id, b.id));
+  const changes = [...new Map(given.flatMap(({ records }) => [...records])).values()].sort((a, b) => Buffer.compare(a.id, b.id));
   const rows = changes.filter((change): change is Row => change.payload !== null);
   const grants = new Set(rows.filter(({ kind }) => kind === 'Grant').map(({ id }) => id.toString('latin1')));
   const grantIds = rows.map(({ columns }) => hashOf(columns.grantId));
@@ -199,7 +219,15 @@ async function writeAll(core: Database['core'], given: Changes[]): Promise<undef
     rows.map(({ columns }) => columns.device ?? null),
     grantIds.map((id) => id !== null && grants.has(id.toString('latin1'))),
   ];
-  await core.query({ name: 'oidc-write', text: WRITE, values });
+  const exchanges = given.flatMap((each) => each.exchanges);
+  if (exchanges.length === 0) await core.query({ name: 'oidc-write', text: WRITE, values });
+  else {
+    values.push(
+      exchanges.map(({ clientId }) => clientId),
+      exchanges.map(({ email }) => email),
+    );
+    await core.query({ name: 'oidc-write-exchanged', text: WRITE_EXCHANGED, values });
+  }
   return given.map(() => undefined);
 }
 

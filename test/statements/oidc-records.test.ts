@@ -111,3 +111,15 @@ test.each([
   const stored = await Promise.all([store.find('Grant', grant), store.find('Session', session), store.find('AuthorizationCode', code)]);
   expect(stored.map((record) => record !== null)).toEqual([isRemembered, isRemembered, isRemembered]);
 });
+
+test('an exchange is recorded in the statement that stores its token', async () => {
+  const [clientId, email, token] = [`app_${randomUUID()}`, `${randomUUID()}@mail.example`, randomUUID()];
+  const exchange = async () => {
+    store.addExchange({ clientId, email });
+    await store.upsert('AccessToken', token, {}, NOBODY, 60);
+  };
+  expect(await statementsOf(() => store.inRequest(exchange))).toBe(1);
+  expect(await store.find('AccessToken', token)).not.toBeNull();
+  const { rows } = await core.query('select action from audit_log where email = $1', [email]);
+  expect(rows).toEqual([{ action: 'code_exchanged' }]);
+});
