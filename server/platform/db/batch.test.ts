@@ -24,6 +24,17 @@ test('a row that the database refuses fails alone', async () => {
   expect(results.flatMap((result, index) => (result.status === 'rejected' ? [index] : []))).toEqual([7]);
 });
 
+test.each([1, 3])('after a deadlock, each of %i rows is tried once more, alone', async (count) => {
+  const sizes: number[] = [];
+  const deadlocked = batched('test', async (rows: number[]) => {
+    sizes.push(rows.length);
+    if (sizes.length === 1) throw Object.assign(new Error('deadlock detected'), { code: '40P01' });
+    return rows;
+  });
+  expect(await Promise.all(Array.from({ length: count }, (_, index) => deadlocked(index)))).toEqual([0, 1, 2].slice(0, count));
+  expect(sizes).toEqual([count, ...Array(count).fill(1)]);
+});
+
 test('when the database is away, waiting rows fail with the first statement', async () => {
   let calls = 0;
   const away = batched('test', async (): Promise<number[]> => {

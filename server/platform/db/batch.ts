@@ -84,7 +84,7 @@ class Batcher<Row, Result> {
       const results = await this.#execute(batch);
       batch.forEach(({ resolve }, index) => void resolve(results[index]));
     } catch (error) {
-      if (isOfOneRow(error) && batch.length > 1) await this.#runOneByOne(batch);
+      if (isDeadlock(error) || (isInvalid(error) && batch.length > 1)) await this.#runOneByOne(batch);
       else this.#reject(batch, error);
     } finally {
       this.#running = false;
@@ -92,23 +92,22 @@ class Batcher<Row, Result> {
     }
   }
 
-  /** Runs each row in a statement of its own, so that one that PostgreSQL refuses does not fail the others. */
+  /** Runs each row in a statement of its own. One that PostgreSQL refuses does not fail the others; after a deadlock, one alone is tried again. */
   async #runOneByOne(batch: WaitingRow<Row, Result>[]): Promise<void> {
     for (const waiting of batch) await this.#execute([waiting]).then(([result]) => waiting.resolve(result), waiting.reject);
   }
 
   /** When the database does not respond, the waiting rows fail too: their own wait must not begin only now. */
   #reject(batch: WaitingRow<Row, Result>[], error: unknown): void {
-    const failed = isOfOneRow(error) ? batch : [...batch, ...this.#waiting.splice(0)];
+    const failed = isInvalid(error) ? batch : [...batch, ...this.#waiting.splice(0)];
     for (const { reject } of failed) reject(error);
   }
 }
 
-/**
- * Returns whether an error concerns a row and not the database: SQLSTATE class 22, invalid data, or 40P01, a deadlock of two
- * statements that locked the same rows in different order.
- */
-function isOfOneRow(error: unknown): boolean {
-  const code = String(Object(error).code);
-  return code.startsWith('22') || code === '40P01';
-}
+const codeOf = (error: unknown): string => String(Object(error).code);
+
+/** Returns whether an error concerns a row and not the database: SQLSTATE class 22, invalid data. */
+const isInvalid = (error: unknown): boolean => codeOf(error).startsWith('22');
+
+/** Returns whether two statements locked the same rows in different order, and PostgreSQL ended this one. */
+const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';
