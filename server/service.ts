@@ -30,8 +30,8 @@ import type { InteractionPages } from './signin/pages.ts';
 import { Logos } from './websites/branding.ts';
 import { createWebsites } from './websites/feature.ts';
 
-/** Delay after the start of rendering the email that most visitors get, which the first requests rarely need. */
-const PREPARE_DELAY_MS = 300;
+/** Delay after the start of loading what the first requests rarely need: the ORM, and the package that renders emails. */
+const PRELOAD_DELAY_MS = 300;
 
 export type Service = {
   listener: RequestListener;
@@ -144,7 +144,10 @@ export function createService(parts: Parts): Service {
     jobs: features.flatMap(({ jobs = [] }) => jobs),
     start: async () => {
       for (const feature of features) await feature.start?.();
-      setTimeout(() => outbox.prepare(), PREPARE_DELAY_MS).unref();
+      setTimeout(() => {
+        outbox.prepare();
+        void database.orm();
+      }, PRELOAD_DELAY_MS).unref();
     },
     failingMail: () => outbox.failing(),
     endWaits: () => activity.endWaits(),
