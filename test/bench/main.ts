@@ -25,7 +25,7 @@ import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round,
 import { compareCodeFlows } from './oidc.ts';
 import { measurePages } from './pages.ts';
 import { memoryOf, peakMemoryOf } from './programs.ts';
-import { compare, formatNumber, heading, printTargets, row } from './report.ts';
+import { compare, cpuOf, formatNumber, heading, printTargets, roundHeading, roundRow, row } from './report.ts';
 import { type Contestant, openStage, registerWebsite, type Stage } from './stage.ts';
 import { measureStats } from './stats.ts';
 import { measureVolume } from './volume.ts';
@@ -123,25 +123,11 @@ async function verifications(stage: Stage, service: Contestant, floor: Contestan
   }
 }
 
-function roundHeading(title: string): void {
-  heading(title, 'per s', 'p50 ms', 'p99 ms', 'CPU s/1,000', 'server', 'PostgreSQL');
-}
-
 /** Prints the rounds of the service and of what it is compared with, and records the ratios that have targets. */
 function compareRounds(what: string, rounds: readonly [Round, Round], floorName: string, { rate, cpu, p50 }: Targets): void {
-  const cpuOf = (round: Round) => round.serverCpu + round.postgresCpu;
-  rounds.forEach((round, index) => {
-    row(
-      index === 0 ? 'service' : floorName,
-      formatNumber(round.rate),
-      formatNumber(round.p50, 2),
-      formatNumber(round.p99, 1),
-      formatNumber(cpuOf(round), 3),
-      formatNumber(round.serverCpu, 3),
-      formatNumber(round.postgresCpu, 3),
-    );
-  });
   const [ours, least] = rounds;
+  roundRow('service', ours);
+  roundRow(floorName, least);
   row(
     '  ratio',
     ...[ours.rate / least.rate, ours.p50 / least.p50, ours.p99 / least.p99].map((ratio) => formatNumber(ratio, 2)),

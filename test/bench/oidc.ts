@@ -1,5 +1,5 @@
 import { measureCodeFlows, medianOf, type Round } from './measure.ts';
-import { compare, formatNumber, heading, row } from './report.ts';
+import { compare, cpuOf, roundHeading, roundRow } from './report.ts';
 import { type Contestant, registerWebsite, type Stage } from './stage.ts';
 
 const CONTESTANTS = [
@@ -19,21 +19,10 @@ export async function compareCodeFlows(stage: Stage, options: { rounds: number; 
   for (let n = 0; n < options.rounds; n++)
     for (const [index, contestant] of contestants.entries()) measured[index].push(await measure(contestant));
 
-  heading(`Code flows, ${options.connections} at once`, 'per s', 'p50 ms', 'p99 ms', 'CPU s/1,000', 'server', 'PostgreSQL');
+  roundHeading(`Code flows, ${options.connections} at once`);
   const [ours, emailed, trivial] = measured.map(medianOf);
-  for (const [index, round] of [ours, emailed, trivial].entries())
-    row(
-      CONTESTANTS[index][1],
-      formatNumber(round.rate),
-      formatNumber(round.p50, 1),
-      formatNumber(round.p99, 1),
-      formatNumber(cpuOf(round), 2),
-      formatNumber(round.serverCpu, 2),
-      formatNumber(round.postgresCpu, 2),
-    );
+  for (const [index, round] of [ours, emailed, trivial].entries()) roundRow(CONTESTANTS[index][1], round);
   compare('flows/s ÷ oidc-provider with the emailed link', ours.rate / emailed.rate, 'at least', 2);
   compare('CPU ÷ oidc-provider with the emailed link', cpuOf(ours) / cpuOf(emailed), 'at most', 0.5);
   compare('CPU ÷ oidc-provider with the trivial sign-in', cpuOf(ours) / cpuOf(trivial), 'at most', 1);
 }
-
-const cpuOf = (round: Round) => round.serverCpu + round.postgresCpu;

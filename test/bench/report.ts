@@ -1,3 +1,5 @@
+import type { Round } from './measure.ts';
+
 const NAME_WIDTH = 46;
 const FIGURE_WIDTH = 15;
 
@@ -13,6 +15,18 @@ export function row(name: string, ...values: string[]): void {
 export function formatNumber(value: number, digits = 0): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
+
+/** Prints the title of a table of rounds and its columns. */
+export function roundHeading(title: string): void {
+  heading(title, 'per s', 'p50 ms', 'p99 ms', 'CPU s/1,000', 'server', 'PostgreSQL');
+}
+
+export function roundRow(name: string, round: Round): void {
+  const [rate, ...times] = [round.rate, round.p50, round.p99, cpuOf(round), round.serverCpu, round.postgresCpu];
+  row(name, formatNumber(rate), ...times.map((time, column) => formatNumber(time, [2, 1][column] ?? 3)));
+}
+
+export const cpuOf = (round: Round): number => round.serverCpu + round.postgresCpu;
 
 const targets: string[][] = [];
 

@@ -1,5 +1,6 @@
 import type { HistogramSeries } from '../metrics/metrics.ts';
 import { batchRows, batchSeconds } from '../metrics/metrics.ts';
+import { isDeadlock, isInvalid } from './client.ts';
 
 /** Rows in one statement. */
 const MAX_ROWS = 64;
@@ -103,11 +104,3 @@ class Batcher<Row, Result> {
     for (const { reject } of failed) reject(error);
   }
 }
-
-const codeOf = (error: unknown): string => String(Object(error).code);
-
-/** Returns whether an error concerns a row and not the database: SQLSTATE class 22, invalid data. */
-const isInvalid = (error: unknown): boolean => codeOf(error).startsWith('22');
-
-/** Returns whether two statements locked the same rows in different order, and PostgreSQL ended this one. */
-const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';

@@ -100,6 +100,12 @@ export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
 export const isBroken = (error: unknown): boolean =>
   /^(?:57P0[123]|08...|ECONNRESET|EPIPE)$/.test(codeOf(error)) || messageOf(error).startsWith('Connection terminated');
 
+/** Whether the server refuses a value of a statement (SQLSTATE class 22), such as a NUL character. */
+export const isInvalid = (error: unknown): boolean => codeOf(error).startsWith('22');
+
+/** SQLSTATE 40P01: two statements locked the same rows in different order, and the server ended this one. */
+export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';
+
 /** Whether the client's own time-out for a response expired. */
 export const isUnanswered = (error: unknown): boolean => messageOf(error) === 'Query read timeout';
 
