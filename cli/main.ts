@@ -32,8 +32,8 @@ function readStoredHelp(): string | null {
 }
 
 /**
- * Lets V8 keep compiled code, so that the next start compiles less. Node.js has it from 22.8 on, and reports a folder that cannot be
- * written without an error. The folder is the user's own: whoever can write there can run code in this process.
+ * Keeps compiled code in a folder of the user, so that the next start compiles less. Node.js older than 22.8 cannot; a folder that cannot
+ * be written is no error. A folder in the temporary directory would let other users put code into this process.
  */
 function cacheCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };

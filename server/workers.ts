@@ -38,7 +38,7 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
   cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' });
 
   const startWorker = () => {
-    const worker = cluster.fork(compileCache());
+    const worker = cluster.fork(compileCacheSetting());
     // A message to a worker that is not ready is lost.
     worker.on('message', (report: FromWorker) => {
       if (report.type === 'ready' && !stopping) {
@@ -97,7 +97,7 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
 }
 
 /** Returns the setting with which a worker uses the compile cache of this process. Node.js 20 has none. */
-function compileCache(): { NODE_COMPILE_CACHE?: string } {
+function compileCacheSetting(): { NODE_COMPILE_CACHE?: string } {
   const folder = (module as { getCompileCacheDir?(): string | undefined }).getCompileCacheDir?.();
   return folder ? { NODE_COMPILE_CACHE: folder } : {};
 }

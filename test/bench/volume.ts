@@ -18,13 +18,12 @@ export async function measureVolume(stage: Stage, connections: number, seconds: 
   await measureSignIns(stage, service, connections, 2 * seconds);
   const after = await read(run);
   const count = after.attempts - before.attempts;
-  const [wal, records, images, flushes] = (['wal', 'records', 'images', 'flushes'] as const).map(
-    (figure) => (after[figure] - before[figure]) / count,
-  );
+  const parts = await run<{ part: string; bytes: number; records: number }>(walParts(before.position, after.position));
+  const [wal, images, flushes] = (['wal', 'images', 'flushes'] as const).map((figure) => (after[figure] - before[figure]) / count);
   heading(`Writes of a sign-in (${formatNumber(count)} of ${connections} at once)`, 'a sign-in');
   row('WAL, bytes', formatNumber(wal));
   compare('write-ahead log of a sign-in, bytes', wal, 'at most', 1_900);
-  row('WAL records', formatNumber(records, 1));
+  row('WAL records', formatNumber(parts.reduce((sum, { records }) => sum + records, 0) / count, 1));
   row('images of pages in the WAL', formatNumber(images, 2));
   row('flushes of the WAL', formatNumber(flushes, 2));
   for (const [name, size] of after.sizes) {
@@ -32,7 +31,6 @@ export async function measureVolume(stage: Stage, connections: number, seconds: 
     if (grown >= 1) row(`table ${name} with indexes, bytes`, formatNumber(grown));
   }
   heading('Records of the WAL by what they change', 'bytes', 'records');
-  const parts = await run<{ part: string; bytes: number; records: number }>(walParts(before.position, after.position));
   for (const { part, bytes, records } of parts)
     if (bytes / count >= 1) row(part, formatNumber(bytes / count), formatNumber(records / count, 2));
   await measureImages(stage, service, { connections, seconds }, run);
@@ -103,12 +101,12 @@ type Volume = {
   attempts: number;
   wal: number;
   images: number;
-  records: number;
   flushes: number;
   sizes: Map<string, number>;
 };
 
-const WAL = `select pg_current_wal_lsn()::text as position, wal_records::float8 as records, wal_bytes::float8 as wal, wal_fpi::float8 as images,
+// The bytes are those between two positions: pg_stat_wal lacks what connections have not reported yet.
+const WAL = `select pg_current_wal_lsn()::text as position, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as wal, wal_fpi::float8 as images,
   (select coalesce(sum(fsyncs), 0)::float8 from pg_stat_io where object = 'wal') as flushes from pg_stat_wal`;
 const SIZES = `select relname as name, pg_total_relation_size(oid)::float8 as size from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
 
