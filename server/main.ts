@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { type Config, readConfig } from './platform/config.ts';
 import { placeOf, userOf } from './platform/db/address.ts';
-import { DatabaseClient, timeSettingsOf } from './platform/db/client.ts';
+import { timeSettingsOf } from './platform/db/client.ts';
 import { type DatabaseRoute, directRoute } from './platform/db/database.ts';
 import { keepsPreparedStatements, type Reached, reachDatabase, refuseSharedSessions, refuseUnprivileged } from './platform/db/examine.ts';
-import { migrate } from './platform/db/migrate.ts';
+import { migrateOn, onMigrationConnection } from './platform/db/migrate.ts';
 import { createPartitions } from './platform/db/partitions.ts';
 import { checkSecretKey } from './platform/db/secret-key.ts';
 import { createLog, flushLog, type Log } from './platform/log.ts';
@@ -16,7 +17,6 @@ type Running = { config: Config; log: Log; url: string; drain(): boolean; stop()
 /** Maximum duration of a stop after the drain, also when it begins during the start; serving.ts has all limits of a stop. */
 const STOP_MS = 9_500;
 const START_TO_STOP_MS = 1_500;
-const CONNECT_MS = 5_000;
 /** On Ctrl-C, the terminal and npm both send a signal. Signals within this time count as one. */
 const SIGNAL_INTERVAL_MS = 1_000;
 
@@ -170,30 +170,23 @@ function welcome({ config, url }: Running): void {
  */
 async function prepareDatabase(config: Config, embeddedUrl: string | null, log: Log): Promise<DatabaseRoute> {
   const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(config, log);
-  const ran = await migrate(route.directUrl, { functions: sqlFunctions, report: (line) => log.info(line) });
-  if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
-  await Promise.all([
-    createNeededPartitions(route.directUrl, log),
-    checkSecretKey(route.directUrl, config.secretKey, config.previousSecretKey),
-  ]);
+  const { directUrl: url } = route;
+  await onMigrationConnection(url, async (client) => {
+    const ran = await migrateOn(client, { url, functions: sqlFunctions, report: (line) => log.info(line) });
+    if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
+    await checkSecretKey(client, config.secretKey, config.previousSecretKey);
+    await createNeededPartitions(client, log);
+  });
   return route;
 }
 
 /** Creates the partitions of today, which after a long pause do not exist. Without them rows go to the default partitions. */
-async function createNeededPartitions(url: string, log: Log): Promise<void> {
-  const client = new DatabaseClient({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    application_name: 'emailauth-partitions',
-  });
+async function createNeededPartitions(client: pg.ClientBase, log: Log): Promise<void> {
   try {
-    await client.connect();
     const created = await createPartitions(client);
     if (created.length > 0) log.info({ partitions: created }, 'partitions created');
   } catch (error) {
     log.info({ err: error }, 'partitions: none could be created yet; a job tries again');
-  } finally {
-    await client.end().catch(() => {});
   }
 }
 

@@ -53,17 +53,22 @@ type Parts = { config: Config; route: DatabaseRoute; log: Log };
 /** Serves requests in this process until `stop`: features, HTTP server and scheduled jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
   const { config, route } = parts;
-  const lock = await holdServingLock(route.directUrl, config.secretKey);
+  const locking = holdServingLock(route.directUrl, config.secretKey);
   const database = openDatabase(route);
-  database.onReconnect(() => lock.reconnect());
+  // The features are created while PostgreSQL accepts these connections. The first request tries again.
+  locking.catch(() => {});
+  void database.core.query('select').catch(() => {});
   const serving = new ServingProcess(parts, database);
+  const release = () => Promise.all([withTimeout(database.close()), withTimeout(locking.then((lock) => lock.release()))]);
   try {
+    const lock = await locking;
+    database.onReconnect(() => lock.reconnect());
     await listen(serving.server, config);
     await serving.start();
   } catch (error) {
     serving.server.close();
     serving.server.closeAllConnections();
-    await Promise.all([withTimeout(database.close()), withTimeout(lock.release())]);
+    await release();
     throw error;
   }
   return {
@@ -73,7 +78,7 @@ export async function serve(parts: Parts): Promise<Serving> {
     },
     stop: async () => {
       await serving.stop();
-      await Promise.all([withTimeout(database.close()), withTimeout(lock.release())]);
+      await release();
     },
   };
 }

@@ -1,7 +1,6 @@
 import { type RequestHandler, type Response, Router } from 'express';
 import { docPages, frameworkPages, markdownPath, promptPages, slugAt } from '../../docs/pages.ts';
 import { llmsFullText, llmsText, readDoc, readSkill } from '../../docs/read.ts';
-import { searchDocs } from '../../docs/search.ts';
 import { plainPath } from '../pages/web-app.ts';
 import { type Endpoint, handle } from '../platform/http/endpoint.ts';
 
@@ -76,6 +75,8 @@ class DocFiles {
 export function docsSearchEndpoints(origin: string): Endpoint[] {
   return [
     handle('searchDocs', async ({ q }) => {
+      // Loaded by the first search.
+      const { searchDocs } = await import('../../docs/search.ts');
       const hits = await searchDocs(q, { origin });
       return hits.map(({ title, heading, excerpt, url }) => ({ title, heading, excerpt, url }));
     }),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ProviderKeys } from '../../server/oidc/keys.ts';
+import { onMigrationConnection } from '../../server/platform/db/migrate.ts';
 import { checkSecretKey } from '../../server/platform/db/secret-key.ts';
 import { SecretKeys } from '../../server/platform/secrets.ts';
 import { type Home, openHome } from '../cli/command.ts';
@@ -171,7 +172,7 @@ test('passkeys, and challenges of before, stay valid while SECRET_KEY is replace
 });
 
 test('`db rotate-signing-keys` publishes new keys, revokes the former ones on request, and refuses another SECRET_KEY', async () => {
-  await checkSecretKey(stage.databaseUrl, Buffer.from(NEW), null);
+  await onMigrationConnection(stage.databaseUrl, (client) => checkSecretKey(client, Buffer.from(NEW), null));
   await stage.query('delete from oidc_keys');
   const [ec] = (await keysWith(NEW)).kids;
   const run = (args: string[], SECRET_KEY: string) =>

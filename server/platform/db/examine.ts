@@ -75,18 +75,15 @@ export async function reachDatabase(target: Target, log: Log): Promise<Reached> 
 }
 
 async function reach({ url, setting }: Target, place: string): Promise<Reached> {
-  const client = openClient(url);
-  try {
-    await client.connect();
+  // The embedded PostgreSQL has no pooler.
+  return withClients(url, setting ? 2 : 1, async (client, second) => {
     const { rows } = await client.query<Server & { missingGrant: string | null }>(`${SERVER}, ${MISSING_GRANT}`);
     const [{ version, encoding, readOnly, identity, hasTimeSettings, missingGrant }] = rows;
     if (version < MIN_VERSION) throw tooOld(place, version);
     if (encoding !== 'UTF8') throw notUtf8(place, encoding);
     if (readOnly) throw new ReadOnly(`${READ_ONLY_TEXTS[readOnly]}. ${READ_ONLY_REMEDIES[readOnly]}${setting ? ` in ${setting}` : ''}.`);
-    return { pooling: setting ? await detectPooling(url) : 'session', identity, hasTimeSettings, missingGrant };
-  } finally {
-    void client.end().catch(() => {});
-  }
+    return { pooling: second ? await poolingOf(client, second) : 'session', identity, hasTimeSettings, missingGrant };
+  });
 }
 
 function unusable({ setting }: Target, place: string, cause: Error): StartError {
@@ -149,16 +146,14 @@ type Row = Server & { now: number; max: number; used: number };
 /** Returns what `emailauth doctor --deployment` reports about a database. Changes nothing, and never rejects. */
 export async function examineDatabase(url: string): Promise<DatabaseFacts> {
   const place = placeOf(url);
-  const client = openClient(url);
-  try {
-    await client.connect();
+  const examine = async (client: pg.Client, second: pg.Client): Promise<DatabaseFacts> => {
     const requestedAt = Date.now();
     const { rows } = await client.query<Row>(FACTS);
     const middle = (requestedAt + Date.now()) / 2_000;
     const [{ now, max, used, encoding, ...found }] = rows;
     if (encoding !== 'UTF8') return { place, problem: notUtf8(place, encoding).message };
     const standbys = (await client.query<Standby>(STANDBYS)).rows;
-    const pooling = await detectPooling(url);
+    const pooling = await poolingOf(client, second);
     return {
       place,
       problem: null,
@@ -169,19 +164,15 @@ export async function examineDatabase(url: string): Promise<DatabaseFacts> {
       pooling,
       keepsPreparedStatements: pooling === 'transaction' ? await keepsPreparedStatements(url) : null,
     };
-  } catch (error) {
-    const { message, code = '' } = error as NodeJS.ErrnoException;
-    return { place, problem: `${message || code}.` };
-  } finally {
-    void client.end().catch(() => {});
-  }
+  };
+  return withClients(url, 2, examine).catch((error: NodeJS.ErrnoException) => ({ place, problem: `${error.message || error.code}.` }));
 }
 
 /** How long a connection keeps one session of PostgreSQL: always, or for a transaction or statement only. */
 type Pooling = 'session' | 'transaction' | 'statement';
 
 const ANSWER_MS = 5_000;
-/** Behind a busy pooler, two transactions may run on the same server connection by chance, but not this often in a row. */
+/** Behind a busy pooler, two clients may keep their server connections by chance, but not this often in a row. */
 const ROUNDS = 10;
 /** How often `keepsPreparedStatements` tries to reach a server connection a second time. */
 const MAX_TRIES = 20;
@@ -190,35 +181,34 @@ const MAX_TRIES = 20;
  * Detects whether a pooler shares sessions between its clients. Two clients set a mark in their sessions, and one of them holds a
  * transaction open while both read their own mark: if each has its own session, both always find it.
  */
-export async function detectPooling(url: string): Promise<Pooling> {
-  return withTwoClients(url, async (first, second) => {
-    try {
-      await second.query('begin');
-      await second.query('commit');
-    } catch (error) {
-      // PgBouncer in statement mode, where there are no transactions.
-      if (/statement pooling/.test((error as Error).message)) return 'statement';
-      throw error;
-    }
-    const marks = { first: randomUUID(), second: randomUUID() };
-    await setMark(first, marks.first);
-    await setMark(second, marks.second);
-    for (let round = 0; round < ROUNDS; round++) {
-      // First without an open transaction, since the pooler may have only one server connection.
-      if ((await readMark(first)) !== marks.first) return 'transaction';
-      await second.query('begin');
-      if ((await readMark(second)) !== marks.second || (await readMark(first)) !== marks.first) return 'transaction';
-      await second.query('commit');
-    }
-    return 'session';
-  });
+export const detectPooling = (url: string): Promise<Pooling> => withClients(url, 2, poolingOf);
+
+async function poolingOf(first: pg.Client, second: pg.Client): Promise<Pooling> {
+  try {
+    await second.query('begin');
+    await second.query('commit');
+  } catch (error) {
+    // PgBouncer in statement mode, where there are no transactions.
+    if (/statement pooling/.test((error as Error).message)) return 'statement';
+    throw error;
+  }
+  const marks = { first: randomUUID(), second: randomUUID() };
+  const isDirect = [await setMark(first, marks.first), await setMark(second, marks.second)].every(Boolean);
+  for (let round = 0; round < (isDirect ? 1 : ROUNDS); round++) {
+    // First without an open transaction, since the pooler may have only one server connection.
+    if ((await readMark(first)) !== marks.first) return 'transaction';
+    await second.query('begin');
+    if ((await readMark(second)) !== marks.second || (await readMark(first)) !== marks.first) return 'transaction';
+    await second.query('commit');
+  }
+  return 'session';
 }
 
 /** Whether a pooler in transaction mode prepares named statements on every server connection that runs them, as PgBouncer 1.21 can. */
 export async function keepsPreparedStatements(url: string): Promise<boolean> {
   const statement = { name: `emailauth-${randomUUID()}`, text: 'select 1' };
   const prepared = new Set<number>();
-  return withTwoClients(url, async (first, second) => {
+  return withClients(url, 2, async (first, second) => {
     try {
       for (let tries = 0; tries < MAX_TRIES && prepared.size < 2; tries++) {
         await first.query('begin');
@@ -240,7 +230,15 @@ export async function keepsPreparedStatements(url: string): Promise<boolean> {
   });
 }
 
-const setMark = (client: pg.Client, mark: string) => client.query("select set_config('emailauth.session', $1, false)", [mark]);
+/**
+ * Sets a mark in the session of a client.
+ * @returns whether the backend is the one that BackendKeyData named (PostgreSQL's protocol, Start-up). A pooler gives its clients keys of
+ *   its own, by which it cancels their statements.
+ */
+async function setMark(client: pg.Client, mark: string): Promise<boolean> {
+  const text = "select set_config('emailauth.session', $1, false), pg_backend_pid() as pid";
+  return (await client.query(text, [mark])).rows[0].pid === (client as unknown as { processID: number }).processID;
+}
 
 async function readMark(client: pg.Client): Promise<string | null> {
   return (await client.query("select current_setting('emailauth.session', true) as mark")).rows[0].mark;
@@ -250,8 +248,9 @@ async function backendOf(client: pg.Client): Promise<number> {
   return (await client.query('select pg_backend_pid() as pid')).rows[0].pid;
 }
 
-async function withTwoClients<Result>(url: string, run: (first: pg.Client, second: pg.Client) => Promise<Result>): Promise<Result> {
-  const clients = [openClient(url), openClient(url)] as const;
+/** Runs `run` with as many connected clients. */
+async function withClients<Result>(url: string, count: number, run: (...clients: pg.Client[]) => Promise<Result>): Promise<Result> {
+  const clients = Array.from({ length: count }, () => openClient(url));
   try {
     await Promise.all(clients.map((client) => client.connect()));
     return await run(...clients);

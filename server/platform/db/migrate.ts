@@ -54,13 +54,10 @@ type MigrateOptions = OnlineOptions & {
 };
 
 /**
- * Migrates the schema while other instances are running, on a separate connection without time-outs. Instances that start at the same
- * time wait for one another.
+ * Runs `work` on a separate connection without time-outs, for migrateOn.
  * @param url a direct connection, since the lock belongs to a session, which a pooler in transaction mode would share
- * @returns the names of the migrations that ran
- * @throws SchemaNewer, MigrationFailed
  */
-export async function migrate(url: string, options: Omit<MigrateOptions, 'url' | 'signal'> = {}): Promise<string[]> {
+export async function onMigrationConnection<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new DatabaseClient({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
@@ -70,15 +67,23 @@ export async function migrate(url: string, options: Omit<MigrateOptions, 'url' |
   // An error is reported by the current statement, or by the next one.
   await client.connect();
   try {
-    return await migrateOn(client, { ...options, url });
+    return await work(client);
   } finally {
     await client.end().catch(() => {});
   }
 }
 
+/** Calls migrateOn on a connection of its own. */
+export function migrate(url: string, options: Omit<MigrateOptions, 'url' | 'signal'> = {}): Promise<string[]> {
+  return onMigrationConnection(url, (client) => migrateOn(client, { ...options, url }));
+}
+
 /**
- * Does the same on a connection that the caller opened only for this, and closes afterwards.
+ * Migrates the schema while other instances are running. Instances that start at the same time wait for one another.
+ * @param client a connection that the caller opened only for this, and closes afterwards
  * @param options.url of the same database
+ * @returns the names of the migrations that ran
+ * @throws SchemaNewer, MigrationFailed
  */
 export async function migrateOn(client: pg.Client, options: MigrateOptions): Promise<string[]> {
   const { url, signal, migrations: wanted = migrations, functions = [], report = () => {} } = options;

@@ -3,10 +3,7 @@ import type pg from 'pg';
 import type { Log } from '../log.ts';
 import { fingerprintOf, type SecretKeys } from '../secrets.ts';
 import { StartError } from '../start-error.ts';
-import { DatabaseClient } from './client.ts';
 import { isServingWith, lockOutService, waitUntilUnused } from './serving-lock.ts';
-
-const WAIT_MS = 5_000;
 
 /** The database was used with a different SECRET_KEY. */
 class DifferentSecretKey extends StartError {
@@ -37,24 +34,17 @@ class StillInUse extends StartError {
 
 /**
  * Compares SECRET_KEY with that of other instances by a fingerprint in the database, which the first instance writes.
- * @param url a direct connection
  * @param previous SECRET_KEY_PREVIOUS, which may be the key of the other instances during a rotation
  * @throws DifferentSecretKey
  */
-export async function checkSecretKey(url: string, secretKey: Buffer, previous: Buffer | null): Promise<void> {
+export async function checkSecretKey(client: pg.ClientBase, secretKey: Buffer, previous: Buffer | null): Promise<void> {
   const own = fingerprintOf(secretKey);
-  const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: WAIT_MS, query_timeout: WAIT_MS });
-  try {
-    await client.connect();
-    const known = await readFingerprint(client);
-    if (!known) await client.query('insert into installation (secret_key_fingerprint) values ($1) on conflict do nothing', [own]);
-    // Several instances may start at once, of which one has written it.
-    const kept = known ?? (await readFingerprint(client));
-    const accepted = previous ? [own, fingerprintOf(previous)] : [own];
-    if (!kept || !accepted.some((fingerprint) => timingSafeEqual(kept, fingerprint))) throw new DifferentSecretKey();
-  } finally {
-    await client.end().catch(() => {});
-  }
+  const known = await readFingerprint(client);
+  if (!known) await client.query('insert into installation (secret_key_fingerprint) values ($1) on conflict do nothing', [own]);
+  // Several instances may start at once, of which one has written it.
+  const kept = known ?? (await readFingerprint(client));
+  const accepted = previous ? [own, fingerprintOf(previous)] : [own];
+  if (!kept || !accepted.some((fingerprint) => timingSafeEqual(kept, fingerprint))) throw new DifferentSecretKey();
 }
 
 /**
