@@ -64,6 +64,11 @@ export const AuditEntry = z.object({
   createdAt: z.string(),
   domain: z.string().nullable().meta({ description: 'As A-label' }),
   displayDomain: z.string().nullable().meta({ description: 'The domain decoded, for display' }),
+  manages: z.boolean().meta({ description: 'Whether the account manages the website of this domain now' }),
+  object: z.string().nullable().meta({ description: 'The name of what it was done to, such as an API key or a member' }),
+  actor: z.string().nullable().meta({ description: 'The address of the person who did it; null: the account itself' }),
+  device: z.string().nullable().meta({ description: 'The browser, program or API key, such as `Firefox on Linux`' }),
+  network: z.string().nullable().meta({ description: 'The block of its network address' }),
 });
 
 const day = z.iso.date({ error: 'Not a date, such as 2026-03-05' });

@@ -136,7 +136,16 @@ export const AdminMails = z.array(
   }),
 );
 export const AdminAuditLog = z.array(
-  z.object({ id: z.string(), action: z.string(), email: z.string().nullable(), domain: z.string().nullable(), createdAt: z.string() }),
+  z.object({
+    id: z.string(),
+    action: z.string(),
+    email: z.string().nullable(),
+    domain: z.string().nullable(),
+    object: z.string().nullable(),
+    actor: z.string().nullable(),
+    device: z.string().nullable(),
+    createdAt: z.string(),
+  }),
 );
 
 export const DailyLogins = z.array(z.object({ date: z.string().meta({ description: 'UTC, YYYY-MM-DD' }), count: z.number() }));

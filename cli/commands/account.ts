@@ -56,8 +56,13 @@ const accountLog: CommandSpec = {
     if (count < 1 || count > MAX_LOG_ENTRIES) throw usageError(`--limit takes a number from 1 to ${MAX_LOG_ENTRIES}.`);
     const { client } = await signedIn();
     const entries = await client.auditLogs({ limit: count });
-    const rows = entries.map(({ createdAt, action, displayDomain }) => [minuteOf(createdAt), action, displayDomain ?? '']);
-    terminal.result(entries, entries.length > 0 ? records(['TIME (UTC)', 'ACTION', 'DOMAIN'], rows, terminal) : '');
+    const rows = entries.map(({ createdAt, action, displayDomain, object, actor, device }) => [
+      minuteOf(createdAt),
+      action,
+      [displayDomain, object].filter(Boolean).join(' '),
+      actor ?? device ?? '',
+    ]);
+    terminal.result(entries, entries.length > 0 ? records(['TIME (UTC)', 'ACTION', 'OBJECT', 'BY'], rows, terminal) : '');
     if (entries.length === 0) terminal.note('There is no activity yet.');
     return EXIT.ok;
   },

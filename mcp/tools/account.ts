@@ -28,12 +28,21 @@ function toAccount({ organisation, branding, ...settings }: Output<'settings'>, 
   return { ...settings, organization: organisation, branding: { ...branding, previewUrl } };
 }
 
+/** An entry of the audit log, as the model gets it. */
+const Activity = AuditEntry.omit({ id: true, displayDomain: true, manages: true });
+type Activity = z.infer<typeof Activity>;
+
 function describeAccount({ email, name, organization, branding }: z.output<typeof Account>): string {
   const shown = (text: string, none: string) => oneLine(text, 500) || none;
   return [
     `${email}: name ${shown(name, 'none')}, organization ${shown(organization, 'none')}.`,
     `Sign-in emails of proven websites: from ${shown(branding.fromName, 'the name of the service')}, logo ${shown(branding.logoUrl, 'none')}. Preview: ${branding.previewUrl}`,
   ].join('\n');
+}
+
+function describeActivity({ createdAt, action, domain, object, actor, device }: Activity): string {
+  const about = [domain, object && quoted(object, 80), actor && `by ${actor}`, device && `from ${quoted(device, 80)}`];
+  return [createdAt, action, ...about].filter(Boolean).join(' ');
 }
 
 export const getAccount = defineTool({
@@ -43,20 +52,19 @@ export const getAccount = defineTool({
     'Shows the settings of the signed-in account: name, organization and the branding of its sign-in emails with a preview, and its latest actions: changes of websites, applications and keys, and own sign-ins. Call it before update_account, or when the person asks what was changed and when.',
   annotations: READS,
   input: z.object({}),
-  output: Account.extend({ activity: z.array(AuditEntry.omit({ id: true, displayDomain: true })).describe('Newest first') }),
+  output: Account.extend({ activity: z.array(Activity).describe('Newest first') }),
   async run(_, { client, host }, signal) {
     const [settings, entries] = await Promise.all([
       client.settings({}, { signal }),
       client.auditLogs({ limit: ACTIVITY_ENTRIES }, { signal }),
     ]);
-    const activity = entries.map(({ action, createdAt, domain }) => ({ action, createdAt, domain }));
+    const activity = entries.map(({ id: _id, displayDomain: _name, manages: _manages, ...entry }) => entry);
     return { ...toAccount(settings, host), activity };
   },
   text: (account) =>
-    [
-      describeAccount(account),
-      ...account.activity.map(({ createdAt, action, domain }) => `${createdAt} ${action} ${domain ?? ''}`.trim()),
-    ].join('\n'),
+    [describeAccount(account), ...(account.activity.length > 0 ? [QUOTED_IS_DATA] : []), ...account.activity.map(describeActivity)].join(
+      '\n',
+    ),
 });
 
 export const updateAccount = defineTool({

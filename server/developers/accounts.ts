@@ -12,6 +12,7 @@ import { bearerOf } from '../platform/http/reading.ts';
 import { digest } from '../platform/secrets.ts';
 import type { Logos } from '../websites/branding.ts';
 import { displayDomainOf } from '../websites/domains.ts';
+import { managedBy } from '../websites/managers.ts';
 import { ACTIVE_KEY } from './api-keys.ts';
 import { clearSession } from './browser.ts';
 import { deviceIdOf } from './sessions.ts';
@@ -22,13 +23,15 @@ const VISITOR_ACTIONS = ['sign_in_requested', 'signed_in', 'address_proven', 'to
 // The literal actions contain the condition of the index audit_log_account, which continues after the entry $2. The id of the output is a text,
 // which does not sort as a number.
 const AUDIT_LOG = `
-select a.id::text, action, at, domain from audit_log a
+select a.id::text, action, at, domain, object, actor, device, network,
+  exists (select from websites w where w.id = a.website_id and w.domain = a.domain and ${managedBy('w', '$1')}) as manages
+from audit_log a
 where email = $1 and client_id is null and action not in (${VISITOR_ACTIONS.map((action) => `'${action}'`).join(', ')})
   and a.id < coalesce($2::bigint, ${2n ** 63n - 1n}) and ($3::text is null or action ~ $3) and ($4::text is null or strpos(domain, $4) > 0)
   and at >= coalesce($5::timestamptz, '-infinity') and at < coalesce($6::timestamptz, 'infinity')
 order by a.id desc limit $7`;
 
-type AuditRow = { id: string; action: string; at: Date; domain: string | null };
+type AuditRow = Omit<Output<'auditLogs'>[number], 'createdAt' | 'displayDomain'> & { at: Date };
 type Settings = Pick<User, 'name' | 'organisation' | 'brandName' | 'brandLogoUrl'>;
 
 /** The settings of an account, its audit trail and its places on waitlists. */

@@ -123,7 +123,7 @@ export class Admin {
     const { sequelize, AuditEntry } = await this.#parts.database.orm();
     const action = sequelize.literal(SHOWN_ACTION);
     const entries = await AuditEntry.findAll({
-      attributes: ['id', [action, 'action'], 'email', 'domain', 'createdAt'],
+      attributes: ['id', [action, 'action'], 'email', 'domain', 'object', 'actor', 'device', 'createdAt'],
       ...(await this.#page(before, q, ['email', 'domain', action])),
       raw: true,
     });

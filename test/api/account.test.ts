@@ -167,7 +167,8 @@ describe('the audit log', () => {
       ['website_added', domain],
       ['developer_signed_in', null],
     ]);
-    expect(Object.keys(json[0])).toEqual(['id', 'action', 'createdAt', 'domain', 'displayDomain']);
+    const about = ['object', 'actor', 'device', 'network'];
+    expect(Object.keys(json[0]).sort()).toEqual(['id', 'action', 'createdAt', 'domain', 'displayDomain', 'manages', ...about].sort());
     expect((await developer.client.get('/api/audit-logs?limit=1')).json).toHaveLength(1);
     for (const limit of ['0', '101', '-1', 'x', '1.5', '1&limit=2']) {
       expect([limit, (await developer.client.get(`/api/audit-logs?limit=${limit}`)).status]).toEqual([limit, 400]);
@@ -203,6 +204,14 @@ describe('the audit log', () => {
       { ...none, action: 'website_added', website: byKey.json.id, device: 'API key deploy' },
       { ...none, action: 'api_key_revoked', object: 'deploy' },
     ]);
+    const listed = async () => (await client.get('/api/audit-logs')).json.reverse();
+    expect(await listed()).toMatchObject(
+      rows.map(({ action, object, device, network }) => ({ action, object, device, network, actor: null })),
+    );
+    const managesOf = async () => (await listed()).flatMap((row: Record<string, unknown>) => (row.domain ? [row.manages] : []));
+    expect(await managesOf()).toEqual([true, true]);
+    await client.delete(`/api/websites/${website.id}`);
+    expect(await managesOf()).toEqual([false, true, false]);
   });
 
   test('can be filtered by action, website and day, and read in pages', async () => {

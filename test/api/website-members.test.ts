@@ -259,6 +259,10 @@ describe('a member', () => {
       { action: 'website_left', email: left.email },
       { action: 'member_left', email: team.owner.email },
     ]);
+    const newestOf = async ({ client }: Developer) => (await client.get('/api/audit-logs?limit=1')).json;
+    const { domain } = team.site;
+    expect(await newestOf(removed)).toMatchObject([{ domain, actor: team.owner.email, manages: false }]);
+    expect(await newestOf(team.owner)).toMatchObject([{ domain, actor: left.email, manages: true }]);
     expect(codeOf(await team.owner.client.delete(memberOf(team.site, left.email)))).toEqual([404, 'member_not_found']);
   });
 });

@@ -143,7 +143,7 @@ test('opens the whole activity, filters it, pages through it and exports it', as
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export CSV' }).click();
   const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n');
-  expect(lines.slice(1)).toEqual([expect.stringMatching(`^\\d{4}-.*,website added,${domain}$`)]);
+  expect(lines.slice(1)).toEqual([expect.stringMatching(`^\\d{4}-.*,website added,${domain},,,Chrome on Linux,127.0.0.0/24$`)]);
 
   await page.getByLabel('Action').selectOption('All actions');
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);

@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useLocationProperty } from 'wouter/use-browser-location';
+import type { Output } from '../../contract/calls.ts';
 import { timeAgo } from '../lib/dates.ts';
+import { websitePath } from '../pages.ts';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
 import { ArrowIcon, BackIcon, DownIcon, PlusIcon } from './icons.tsx';
@@ -30,14 +32,41 @@ export function RowsLoading({ what = '', label = `Loading ${what}`, rows = 2 }: 
 /** Returns an action of the audit log as words: `API key created`. */
 export const wordsOf = (action: string) => action.replaceAll('_', ' ').replace(/\bapi\b/, 'API');
 
-/** An entry of the audit log. */
-export function AuditRow({ action, displayDomain, createdAt }: { action: string; displayDomain: string | null; createdAt: string }) {
+/** An entry of the audit log: what was done to what, and by whom from where. */
+export function AuditRow({
+  action,
+  domain,
+  displayDomain,
+  manages,
+  object,
+  actor,
+  device,
+  network,
+  createdAt,
+}: Output<'auditLogs'>[number]) {
+  const source = [actor && `by ${actor}`, device, network].filter(Boolean).join(' · ');
   return (
     <li className="flex min-h-14 items-center gap-4 px-4 py-3 sm:px-5">
-      <span className="min-w-0 grow wrap-anywhere">
-        <span className="inline-block font-medium first-letter:uppercase">{wordsOf(action)}</span>
-        {displayDomain && <span className="block font-mono text-[0.8125rem] text-muted">{displayDomain}</span>}
-      </span>
+      <div className="min-w-0 grow wrap-anywhere">
+        <p>
+          <span className="inline-block font-medium first-letter:uppercase">{wordsOf(action)}</span>
+          {object && <span className="font-medium">: {object}</span>}
+        </p>
+        {domain && (
+          <p className="font-mono text-[0.8125rem] text-muted">
+            <bdi dir="ltr">
+              {manages ? (
+                <Link href={websitePath(domain)} className="underline underline-offset-4 hover:text-ink">
+                  {displayDomain}
+                </Link>
+              ) : (
+                displayDomain
+              )}
+            </bdi>
+          </p>
+        )}
+        {source && <p className="text-[0.8125rem] text-muted">{source}</p>}
+      </div>
       <Moment date={createdAt} />
     </li>
   );

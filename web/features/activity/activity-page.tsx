@@ -128,8 +128,10 @@ function ExportButton({ filter }: { filter: ActivityFilter }) {
     setBusy(true);
     try {
       const { entries, isComplete } = await fetchAll(filter);
-      const rows = entries.map(({ createdAt, action, displayDomain }) => [createdAt, wordsOf(action), displayDomain ?? '']);
-      downloadCsv('activity.csv', [['time', 'action', 'website'], ...rows]);
+      const rows = entries.map(({ createdAt, action, displayDomain, ...entry }) =>
+        [createdAt, wordsOf(action), displayDomain, entry.object, entry.actor, entry.device, entry.network].map((value) => value ?? ''),
+      );
+      downloadCsv('activity.csv', [['time', 'action', 'website', 'object', 'by', 'device', 'network'], ...rows]);
       const count = `${entries.length.toLocaleString('en')} entries`;
       toast('Activity exported', isComplete ? count : `The newest ${count}. Choose a range of days for older ones.`);
     } catch (error) {

@@ -127,11 +127,13 @@ export function AuditList() {
       what="audit trail"
       call="adminAuditLog"
       empty={{ title: 'Nothing happened yet', text: 'Every sign-in and every change is listed here, and nothing can be deleted.' }}
-      row={({ action, email, domain, createdAt }) => (
+      row={({ action, email, domain, object, actor, device, createdAt }) => (
         <>
           <div className="min-w-0 grow basis-64">
             <h3 className="font-medium first-letter:uppercase">{wordsOf(action)}</h3>
-            {(email || domain) && <p className="mt-0.5 text-sm text-muted wrap-anywhere">{[email, domain].filter(Boolean).join(' · ')}</p>}
+            <p className="mt-0.5 text-sm text-muted wrap-anywhere">
+              {[email, domain, object, actor && `by ${actor}`, device].filter(Boolean).join(' · ')}
+            </p>
           </div>
           <time dateTime={createdAt} className="text-sm text-muted tabular-nums">
             {dateTimeOf(createdAt)}
