@@ -284,6 +284,9 @@ function matches(pattern: string, path: string): boolean {
   return hasAll && (given.length <= wanted.length || wanted.includes('*'));
 }
 
+/** The page of the documentation that comes first. docs/pages.ts has all of them. */
+export const QUICK_START = `${paths.guide}/quick-start`;
+
 /** The built-in inbox of local mode. */
 export const INBOX = '/dev/inbox';
 

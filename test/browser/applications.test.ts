@@ -271,7 +271,7 @@ test('revokes keys after a confirmation and keeps them in the list as inactive',
     await page.getByText('API key revoked').first().waitFor();
     await expect.poll(() => button(/^Revoke Deploys/).count()).toBe(left);
     // The button that opened the dialog disappears with its key.
-    await evaluates(page, 'document.activeElement.textContent', 'Authentication');
+    await evaluates(page, 'document.activeElement.textContent', 'Applications');
   }
   await expect.poll(() => page.getByText('Inactive').count()).toBe(2);
   await expect.poll(async () => (await ask('/api/user/me', secondKey)).status).toBe(401);

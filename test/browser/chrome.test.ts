@@ -207,35 +207,47 @@ describe('the menus', () => {
     await developer.getByRole('menuitem', { name: 'Settings', exact: true }).click();
     await developer.waitForURL(url('/dashboard/settings'));
     const page = await openAnonymously('/developer');
-    await page.getByRole('button', { name: 'Not authenticated' }).click();
+    await heading(page, 'Not Logged In');
+    expect(await page.locator('aside').count()).toBe(0);
+    await page.getByRole('button', { name: 'Not authenticated' }).first().click();
     await page.getByRole('menuitem', { name: 'Sign in' }).click();
     await page.waitForURL(url('/auth'));
   });
 
-  test.each([320, 1280])('the dashboard at %d px has every tab, the link to the portal, and Sign Out', async (width) => {
+  test.each([320, 1280])('the portal at %d px has every page, the link to the documentation, and Sign Out', async (width) => {
     const page = await newPage();
     await page.setViewportSize({ width, height: 800 });
     await signIn(scene, page, freshAddress('dev'));
-    await page.goto(url('/dashboard'));
-    const tabs = page.getByRole('navigation', { name: 'Dashboard' });
+    await page.goto(url('/developer'));
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const isPhone = width < 768;
+    const menu = page.getByRole('button', { name: /^Menu of / });
+    const entries = isPhone ? page.getByRole('menu') : page.locator('aside');
     for (const [name, path] of [
-      ['Authentication', '/dashboard/auth'],
-      ['Analytics', '/dashboard/analytics'],
-      ['Bug Reports', '/dashboard/bugs'],
+      ['Overview', '/dashboard'],
+      ['Websites', '/developer-email-auth'],
+      ['Applications', '/dashboard/auth'],
+      ['Activity', '/dashboard/activity'],
+      ['Profile', '/profile'],
       ['Settings', '/dashboard/settings'],
     ]) {
-      await tabs.getByRole('link', { name }).click();
+      if (isPhone) await menu.click();
+      const link = entries.getByRole(isPhone ? 'menuitem' : 'link', { name, exact: true });
+      await link.click();
       await page.waitForURL(url(path));
-      await expect.poll(() => tabs.getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
+      await page.getByRole('heading', { level: 1, name: name === 'Websites' ? /./ : name }).waitFor();
+      if (isPhone) await menu.click();
+      await expect.poll(() => link.getAttribute('aria-current')).toBe('page');
+      if (isPhone) await page.keyboard.press('Escape');
     }
     await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
     expect(await page.getByRole('link', { name: 'Home', exact: true }).getAttribute('href')).toBe('/');
     expect(await page.getByRole('link', { name: 'Email Auth', exact: true }).getAttribute('href')).toBe('/webservices/email-auth');
     // A page that finishes loading closes an open menu.
     await page.getByLabel('Full Name').waitFor();
-    if (width < 768) await page.getByRole('button', { name: 'Account' }).click();
+    if (isPhone) await menu.click();
     // The settings below have buttons of similar names.
-    await page.getByRole(width < 768 ? 'menuitem' : 'button', { name: 'Sign Out', exact: true }).click();
+    await page.getByRole(isPhone ? 'menuitem' : 'button', { name: 'Sign Out', exact: true }).click();
     await page.waitForURL(url('/'));
   });
 
@@ -244,20 +256,18 @@ describe('the menus', () => {
     ['/developer-email-auth', 'Email Authentication Service', 'Websites'],
     ['/dashboard', 'Overview', 'Overview'],
     ['/dashboard/activity', 'Activity', 'Activity'],
-    ['/dashboard/auth', 'Authentication', 'Authentication'],
+    ['/dashboard/auth', 'Applications', 'Applications'],
     ['/profile', 'Profile', 'Profile'],
   ])('the sidebar is the same at %s and marks its page', async (path, title, entry) => {
     await developer.goto(url(path));
     await heading(developer, title);
     const sidebar = developer.locator('aside');
     expect(await sidebar.getByRole('navigation', { name: 'Dashboard' }).getByRole('link').allTextContents()).toEqual([
-      'Websites',
       'Overview',
-      'Authentication',
+      'Websites',
+      'Applications',
       'Activity',
       'Settings',
-      'AnalyticsSoon',
-      'Bug ReportsSoon',
     ]);
     expect(await sidebar.locator('[aria-current=page]').allTextContents()).toEqual([entry]);
     await developer.setViewportSize({ width: 320, height: 700 });

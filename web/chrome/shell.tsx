@@ -1,38 +1,54 @@
-import { type ComponentType, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
 import { createStore, useStore } from '../lib/store.ts';
-import { paths, websitesFolder } from '../pages.ts';
+import { DEMO, paths, QUICK_START, websitesFolder } from '../pages.ts';
 import { cx } from '../ui/cx.ts';
-import { MenuIcon, SearchIcon, UserIcon } from '../ui/icons.tsx';
+import { AppsIcon, ChartIcon, GlobeIcon, MenuIcon, PulseIcon, SearchIcon, SlidersIcon, UserIcon } from '../ui/icons.tsx';
+import { isLocalMode } from '../ui/local-mode.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { Badge } from '../ui/states.tsx';
 import { toastFailure } from '../ui/toast.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';
 import { Bar, CONTENT, Footer, SkipLink, ThemeSwitch } from './page-frame.tsx';
 
 const link =
-  'flex min-h-11 items-center gap-[0.25em] whitespace-nowrap rounded-control px-2 text-sm sm:px-3 font-medium text-muted hover:bg-sunk hover:text-ink';
+  'flex min-h-11 items-center whitespace-nowrap rounded-control px-3 text-sm font-medium text-muted hover:bg-sunk hover:text-ink';
+
+/** The pages for who reads about the service, beside the sign-in and the registration. */
+const publicPages = [
+  { href: QUICK_START, label: 'Docs', as: Link },
+  { href: paths.guide, label: 'Guide', as: Link },
+  // The service renders the demo.
+  ...(isLocalMode ? [{ href: DEMO, label: 'Demo' }] : []),
+];
 
 /** Bar and footer of a public page. */
 export function PublicShell({ children }: { children: ReactNode }) {
-  const { data: user, isPending } = useUser();
-  const hint = useAccountHint();
+  const [path] = useLocation();
+  const { isKnown } = useAccount(path);
+  // The sign-in page is a separate entry: only a page load reaches it.
+  const own = isKnown
+    ? [{ href: paths.developer, label: 'Developer Home', as: Link }]
+    : [
+        { href: paths.signIn, label: 'Sign in' },
+        { href: paths.register, label: 'Register', as: Link },
+      ];
+  const entries = [...publicPages, ...own].map((page) => ({ ...page, current: page.href === path }));
   return (
     <>
       <SkipLink />
       <Bar as={Link}>
         <PaletteButton />
-        {user || (isPending && hint) ? (
-          <Link href={paths.developer} className={link}>
-            Developer <span className="max-sm:sr-only">Home</span>
-          </Link>
-        ) : (
-          // The sign-in page is a separate entry: only a page load reaches it.
-          <a href={paths.signIn} className={link}>
-            Sign in
-          </a>
-        )}
+        <nav aria-label="Main" className="hidden items-center md:flex">
+          {entries.map(({ href, label, as: Anchor = 'a', current }) => (
+            <Anchor key={href} href={href} aria-current={current ? 'page' : undefined} className={link}>
+              {label}
+            </Anchor>
+          ))}
+        </nav>
+        <span className="md:hidden">
+          <Menu icon={<MenuIcon />} label={<span className="sr-only">Menu</span>} items={entries} />
+        </span>
         <ThemeButton />
       </Bar>
       <main id={CONTENT} tabIndex={-1} className="mx-auto w-full max-w-5xl grow px-4 sm:px-6">
@@ -75,42 +91,34 @@ function ThemeButton() {
   );
 }
 
+const profile = { href: paths.profile, label: 'Profile' };
+const settings = { href: paths.settings, label: 'Settings', icon: <SlidersIcon /> };
 const pages = [
-  { href: paths.websites, label: 'Websites', below: websitesFolder },
-  { href: paths.dashboard, label: 'Overview' },
-  { href: paths.applications, label: 'Authentication' },
-  { href: paths.activity, label: 'Activity' },
-  { href: paths.settings, label: 'Settings' },
-  { href: paths.analytics, label: 'Analytics', soon: true },
-  { href: paths.bugs, label: 'Bug Reports', soon: true },
+  { href: paths.dashboard, label: 'Overview', icon: <ChartIcon /> },
+  { href: paths.websites, label: 'Websites', icon: <GlobeIcon />, below: websitesFolder },
+  { href: paths.applications, label: 'Applications', icon: <AppsIcon /> },
+  { href: paths.activity, label: 'Activity', icon: <PulseIcon /> },
+  settings,
 ];
-const more = [
-  { href: paths.developer, label: 'Developer Home' },
-  { href: paths.profile, label: 'Profile' },
-];
+const more = [{ href: paths.developer, label: 'Developer Home' }, profile];
 
-const entry = 'flex min-h-11 shrink-0 items-center justify-between gap-3 rounded-control px-3 text-sm font-medium';
+const entry = 'flex min-h-11 shrink-0 items-center gap-3 rounded-control px-3 text-sm font-medium';
 const inactive = 'text-muted hover:bg-sunk hover:text-ink';
 
-/** Bar, sidebar and footer of a page of the portal. On a phone the sidebar is a strip under the bar. */
+/** Bar, sidebar and footer of a page of the portal. Who is signed out has no sidebar. */
 export function PortalShell({ children }: { children: ReactNode }) {
   const [path] = useLocation();
+  const { isKnown } = useAccount(path);
   return (
     <>
       <SkipLink />
       <Bar as={Link} wide>
         <PaletteButton />
-        <ServicesMenu />
-        <AccountMenu logoutLabel={path.startsWith(paths.dashboard) ? 'Sign Out' : 'Logout'} />
+        <Menus />
         <ThemeButton />
       </Bar>
-      <div className="mx-auto grid w-full max-w-6xl grow grid-cols-1 content-start md:grid-cols-[13rem_1fr] md:content-stretch">
-        <aside className="min-w-0 border-line max-md:border-b md:border-r">
-          <div className="flex flex-col md:sticky md:top-0 md:max-h-dvh md:min-h-[calc(100dvh-8rem)]">
-            <Pages path={path} />
-            <More path={path} />
-          </div>
-        </aside>
+      <div className={cx('mx-auto grid w-full max-w-6xl grow content-start', isKnown && 'md:grid-cols-[13rem_1fr] md:content-stretch')}>
+        {isKnown && <Sidebar />}
         <main id={CONTENT} tabIndex={-1} className="min-w-0 px-4 py-8 sm:px-8 sm:py-10">
           {children}
         </main>
@@ -120,52 +128,64 @@ export function PortalShell({ children }: { children: ReactNode }) {
   );
 }
 
-const SideLink = ({ href, current, children }: { href: string; current: 'page' | boolean; children: ReactNode }) => (
-  <Link href={href} aria-current={current || undefined} className={cx(entry, '-outline-offset-2', current ? 'bg-sunk text-ink' : inactive)}>
-    {children}
-  </Link>
-);
-
-function Pages({ path }: { path: string }) {
-  const strip = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the current entry depends on the path
-  useEffect(() => {
-    strip.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [path]);
+function Sidebar() {
+  const [path] = useLocation();
+  const { logout } = useAccount(path);
   return (
-    <nav ref={strip} aria-label="Dashboard" className="flex gap-1 overflow-x-auto px-2 py-2 sm:px-4 md:flex-col md:py-4">
-      {pages.map(({ href, label, below, soon }) => {
-        const current = path === href ? 'page' : below !== undefined && path.startsWith(below);
-        return (
-          <SideLink key={href} href={href} current={current}>
-            {label}
-            {soon && <Badge>Soon</Badge>}
-          </SideLink>
-        );
-      })}
-    </nav>
+    <aside className="border-r border-line max-md:hidden">
+      <div className="sticky top-0 flex max-h-dvh min-h-[calc(100dvh-8rem)] flex-col">
+        <nav aria-label="Dashboard" className="grid gap-1 p-4">
+          <SideLinks entries={pages} path={path} />
+        </nav>
+        <div className="mt-auto grid gap-1 border-t border-line p-4">
+          <SideLinks entries={more} path={path} />
+          <button type="button" onClick={logout.onSelect} className={cx(entry, inactive)}>
+            Sign Out
+          </button>
+        </div>
+      </div>
+    </aside>
   );
 }
 
-/** Links and the sign-out at the bottom of the sidebar; a phone has them in the menus of the bar. */
-function More({ path }: { path: string }) {
+type Entry = { href: string; label: string; icon?: ReactNode; below?: string };
+
+const SideLinks = ({ entries, path }: { entries: readonly Entry[]; path: string }) =>
+  entries.map(({ href, label, icon, below }) => {
+    const current = path === href ? 'page' : below !== undefined && path.startsWith(below);
+    return (
+      <Link
+        key={href}
+        href={href}
+        aria-current={current || undefined}
+        className={cx(entry, '-outline-offset-2', current ? 'bg-sunk text-ink' : inactive)}
+      >
+        {icon}
+        {label}
+      </Link>
+    );
+  });
+
+/** The entries of a menu that open pages. */
+const itemsOf = (entries: readonly Entry[], path: string) =>
+  entries.map(({ href, label }) => ({ href, label, as: Link, current: path === href }));
+
+/**
+ * The account of this browser, and the entry that ends its session. The hint of the last visit keeps the page from moving when the
+ * service has responded.
+ */
+function useAccount(path: string) {
   const [, navigate] = useLocation();
   const { data: user, isPending } = useUser();
+  const hint = useAccountHint();
   const logout = useLogout(() => navigate(paths.landing, { replace: true }));
-  return (
-    <div className="mt-auto hidden gap-1 border-t border-line p-4 md:grid">
-      {more.map(({ href, label }) => (
-        <SideLink key={href} href={href} current={path === href && 'page'}>
-          {label}
-        </SideLink>
-      ))}
-      {(user || isPending) && (
-        <button type="button" onClick={() => logout.mutate()} className={cx(entry, inactive)}>
-          Sign Out
-        </button>
-      )}
-    </div>
-  );
+  const email = user?.email ?? (isPending && hint);
+  return {
+    isSignedIn: Boolean(user),
+    isKnown: Boolean(email),
+    name: email || 'Not authenticated',
+    logout: { label: path.startsWith(paths.dashboard) ? 'Sign Out' : 'Logout', onSelect: () => logout.mutate() },
+  };
 }
 
 const services = [
@@ -176,43 +196,38 @@ const services = [
   { href: paths.guide, label: 'Documentation' },
 ];
 
-/** The main pages of the portal. */
-function ServicesMenu() {
-  const [path] = useLocation();
-  return (
-    <Menu
-      icon={<MenuIcon className="size-4 sm:hidden" />}
-      label={<span className="whitespace-nowrap max-sm:sr-only">Developer Services</span>}
-      items={services.map((page) => ({ ...page, as: Link, current: path === page.href }))}
-    />
-  );
-}
+const signInItem = { label: 'Sign in', href: paths.signIn };
 
-/** The signed-in account, with its pages and the logout. */
-function AccountMenu({ logoutLabel }: { logoutLabel: 'Logout' | 'Sign Out' }) {
-  const [path, navigate] = useLocation();
-  const { data: user, isPending } = useUser();
-  const hint = useAccountHint();
-  const logout = useLogout(() => navigate(paths.landing, { replace: true }));
-  // The hint keeps the bar from moving when the service has responded.
-  const name = user?.email ?? (isPending && hint ? hint : 'Not authenticated');
-  const page = (label: string, href: string) => ({ label, href, as: Link, current: path === href });
+/** The menus of the bar; on a phone one, with everything that the sidebar has. */
+function Menus() {
+  const [path] = useLocation();
+  const { isSignedIn, name, logout } = useAccount(path);
   return (
-    <Menu
-      icon={<UserIcon />}
-      label={
-        <>
-          <span className="sr-only">Account:</span>
-          <span className="min-w-0 truncate max-sm:sr-only">{name}</span>
-        </>
-      }
-      heading={name}
-      items={
-        user
-          ? [page('Profile', paths.profile), page('Settings', paths.settings), { label: logoutLabel, onSelect: () => logout.mutate() }]
-          : [{ label: 'Sign in', href: paths.signIn }]
-      }
-    />
+    <>
+      <span className="flex min-w-0 max-md:hidden">
+        <Menu label={<span className="whitespace-nowrap">Developer Services</span>} items={itemsOf(services, path)} />
+        <Menu
+          icon={<UserIcon />}
+          label={
+            <>
+              <span className="sr-only">Account:</span>
+              <span className="min-w-0 truncate">{name}</span>
+            </>
+          }
+          items={isSignedIn ? [...itemsOf([profile, settings], path), logout] : [signInItem]}
+        />
+      </span>
+      <span className="md:hidden">
+        <Menu
+          icon={<MenuIcon />}
+          label={<span className="sr-only">Menu of {name}</span>}
+          heading={name}
+          items={
+            isSignedIn ? [...itemsOf([...pages, ...more, ...services.slice(3)], path), logout] : [signInItem, ...itemsOf(services, path)]
+          }
+        />
+      </span>
+    </>
   );
 }
 

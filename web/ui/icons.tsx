@@ -57,6 +57,10 @@ export const ImageIcon = /* @__PURE__ */ icon(
   </>,
 );
 export const DownloadIcon = /* @__PURE__ */ icon('M8 2.5v8m-3.2-3L8 10.7l3.2-3.2M2.5 13.5h11');
+export const ChartIcon = /* @__PURE__ */ icon('M3 13V8.5M8 13V3m5 10V6');
+export const AppsIcon = /* @__PURE__ */ icon('M2.75 2.75h4v4h-4zm6.5 0h4v4h-4zm-6.5 6.5h4v4h-4zm6.5 0h4v4h-4z');
+export const PulseIcon = /* @__PURE__ */ icon('M1.75 8.5h3l2-5 3 9 2-4h2.5');
+export const SlidersIcon = /* @__PURE__ */ icon('M2 5h8m3 0h1M2 11h1m3 0h8M10 3v4M6 9v4');
 export const MenuIcon = /* @__PURE__ */ icon('M2.5 4.5h11M2.5 8h11M2.5 11.5h11');
 
 /** The logo: an envelope whose flap is a check mark. */

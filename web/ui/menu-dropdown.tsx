@@ -35,7 +35,7 @@ export function MenuDropdown({ trigger, heading, items }: MenuDropdownProps) {
           className="rise z-40 min-w-56 max-w-[calc(100vw-1rem)] rounded-panel border border-line bg-panel p-1 shadow-raised"
         >
           {heading && (
-            <DropdownMenu.Label className="border-b border-line px-3 py-2 text-sm text-muted wrap-anywhere sm:hidden">
+            <DropdownMenu.Label className="border-b border-line px-3 py-2 text-sm text-muted wrap-anywhere md:hidden">
               {heading}
             </DropdownMenu.Label>
           )}

@@ -9,7 +9,7 @@ const loadDropdown = () => import('./menu-dropdown.tsx');
  * A button that opens a list of links and buttons. Only the button is in the first load of a page: the list is fetched
  * when the pointer or the focus is on the button, and is rendered from the first click on. @param heading above the items on a phone
  */
-export function Menu(props: { label: ReactNode; icon: ReactNode; heading?: string; items: MenuItem[] }) {
+export function Menu(props: { label: ReactNode; icon?: ReactNode; heading?: string; items: MenuItem[] }) {
   const { label, icon, heading, items } = props;
   const [Dropdown, setDropdown] = useState<ComponentType<MenuDropdownProps> | null>(null);
   const preload = () => void loadDropdown().catch(() => {});

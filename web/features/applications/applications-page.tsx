@@ -24,7 +24,7 @@ type LogEntry = Output<'clientLogs'>[number] | Output<'clientRefusals'>[number];
 export function ApplicationsPage() {
   return (
     <>
-      <PageHeading title="Authentication" />
+      <PageHeading title="Applications" />
       <p className="mt-1.5 text-muted">
         Applications sign people in by OpenID Connect and OAuth 2.0. API keys let your own programs call the service.
       </p>
