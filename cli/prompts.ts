@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { NAME_REQUIRED } from '../contract/rules.ts';
 import { cancelled, usageError } from './exit.ts';
 import { foreign, printable, type Terminal } from './terminal.ts';
 
@@ -23,7 +24,7 @@ export async function promptText(
 }
 
 /** Validates a name, which must not be empty. */
-export const requiredName: Validate = (text) => (text.trim() === '' ? 'Name is required' : undefined);
+export const requiredName: Validate = (text) => (text.trim() === '' ? NAME_REQUIRED : undefined);
 
 /** Prompts for a secret without showing it. @param question.variable the environment variable that gives it instead */
 export async function promptHidden(terminal: Terminal, question: { message: string; variable: string }): Promise<string> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_API_KEYS, MAX_LIST_PAGE, MAX_PASSKEYS, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { fromNameFault, nameFault } from './rules.ts';
 import { APPLICATION_SCOPES } from './scopes.ts';
-import { logoUrlFault } from './urls.ts';
+import { logoUrlFault, MAX_HOST_LENGTH } from './urls.ts';
 
 export const User = z.object({ id: z.string(), email: z.string(), name: z.string().nullable() });
 export const Session = z.object({ user: User.nullable() });
@@ -85,7 +85,7 @@ export const AuditQuery = z.object({
     .regex(/^[a-z_]{1,50}(?:,[a-z_]{1,50}){0,9}$/, 'Not a list of actions')
     .optional()
     .meta({ description: 'Only these actions, separated by commas; `website` stands for all that begin with `website_`' }),
-  domain: z.string().trim().max(253).optional().meta({ description: 'Only entries about this website' }),
+  domain: z.string().trim().max(MAX_HOST_LENGTH).optional().meta({ description: 'Only entries about this website' }),
   from: day.optional().meta({ description: 'First UTC day' }),
   to: day.optional().meta({ description: 'Last UTC day' }),
 });

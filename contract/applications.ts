@@ -1,23 +1,32 @@
 import { z } from 'zod';
-import { AUTHENTICATIONS, KEY_GRACE_HOURS, nameFault, publicKeyFault, SECRET_GRACE_HOURS } from './rules.ts';
+import { MAX_CLIENT_URI, MAX_CLIENT_URIS } from './limits.ts';
+import {
+  AUTHENTICATIONS,
+  KEY_GRACE_HOURS,
+  MAX_NAME_LENGTH,
+  NAME_REQUIRED,
+  nameFault,
+  publicKeyFault,
+  SCOPE_REQUIRED,
+  SECRET_GRACE_HOURS,
+} from './rules.ts';
 import { APPLICATION_SCOPES, RESOURCE_SCOPES } from './scopes.ts';
 import { redirectUriFault, serverUriFault } from './urls.ts';
 
-const MAX_NAME_LENGTH = 80;
+const error = ({ input }: { input: unknown }) => nameFault(String(input));
 const name = z
-  .string({ error: 'Name is required' })
+  .string({ error: NAME_REQUIRED })
   .trim()
-  .min(1, 'Name is required')
-  .max(MAX_NAME_LENGTH, `At most ${MAX_NAME_LENGTH} characters`)
-  .refine((text) => text.length > MAX_NAME_LENGTH || nameFault(text) === null, 'No line ends and no invisible characters');
+  .min(1, NAME_REQUIRED)
+  .max(MAX_NAME_LENGTH, { error, abort: true })
+  .refine((text) => nameFault(text) === null, { error });
 
-const MAX_URIS = 10;
-const uri = z.string().trim().min(1).max(1024);
+const uri = z.string().trim().min(1).max(MAX_CLIENT_URI);
 
 const uriList = (faultOf: (uri: string) => string | null) =>
   z
     .array(uri)
-    .max(MAX_URIS, `At most ${MAX_URIS} addresses`)
+    .max(MAX_CLIENT_URIS, `At most ${MAX_CLIENT_URIS} addresses`)
     .superRefine((uris, context) => {
       for (const each of uris) {
         const fault = faultOf(each);
@@ -62,7 +71,7 @@ const clientSettings = z.object({
     .meta({ description: 'Whether sign-ins need PKCE (RFC 7636); false only for a confidential client whose software cannot send it' }),
   scopes: z
     .array(z.enum(APPLICATION_SCOPES))
-    .min(1, 'Allow at least one scope')
+    .min(1, SCOPE_REQUIRED)
     .transform((scopes) => APPLICATION_SCOPES.filter((scope) => scopes.includes(scope)))
     .meta({ description: 'The scopes that it may request' }),
 });

@@ -1,5 +1,8 @@
 import { normalHost } from './urls.ts';
 
+/** Characters of an email address in normal form (RFC 5321 §4.5.3.1.3). */
+export const MAX_EMAIL_LENGTH = 254;
+
 /** What is wrong with a text that is no address: anything, or only letters beyond ASCII before the @ (RFC 6531). */
 type EmailFault = 'bad_email' | 'international_email';
 export const EMAIL_MESSAGES: Record<EmailFault, string> = {
@@ -11,7 +14,7 @@ const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_
 
 /**
  * Returns the normal form of an email address, or null when the text is not exactly one plain address: ASCII local part in lower
- * case, domain as A-label (RFC 5890), at most 254 bytes.
+ * case, domain as A-label (RFC 5890), at most MAX_EMAIL_LENGTH bytes.
  */
 export function normalEmail(input: string): string | null {
   const parts = trimBlanks(input).split('@');
@@ -22,7 +25,7 @@ export function normalEmail(input: string): string | null {
   const domain = normalHost(host.normalize('NFC'));
   if (!domain) return null;
   const email = `${local.toLowerCase()}@${domain}`;
-  return email.length <= 254 ? email : null;
+  return email.length <= MAX_EMAIL_LENGTH ? email : null;
 }
 
 /**

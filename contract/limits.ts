@@ -37,8 +37,18 @@ export const INVITATION_DAYS = 7;
 export const MAX_INPUT_ITEMS = 50;
 /** Websites, and entries of the audit log, that one page of a list has at most. */
 export const MAX_LIST_PAGE = 100;
+/** The last page of a list that can be asked for. */
+export const MAX_PAGE = 1_000_000;
+/** Characters of a search in the documentation. */
+export const MAX_DOCS_SEARCH = 200;
+/** Characters of the admin password. */
+export const MAX_ADMIN_PASSWORD = 512;
 /** Applications that one account may have. */
 export const MAX_APPLICATIONS = 50;
+/** Redirect URIs of one client of OAuth, and logout URIs. */
+export const MAX_CLIENT_URIS = 10;
+/** Characters of one URI of a client. */
+export const MAX_CLIENT_URI = 1024;
 /** Active API keys that one account may have. */
 export const MAX_API_KEYS = 50;
 /** Passkeys that one address may have. */

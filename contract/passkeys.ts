@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_PASSKEY_NAME_LENGTH } from './rules.ts';
 import { Done, LanguageChoice, RedirectResponse, SignInDestination } from './signin.ts';
 
 /** Bytes in base64url, as the JSON of WebAuthn Level 3 (§5.1) has them. @param max characters */
@@ -85,6 +86,6 @@ export const PasskeyName = z
   .string()
   .trim()
   .min(1, 'Give the passkey a name')
-  .max(60, 'The name may have 60 characters')
+  .max(MAX_PASSKEY_NAME_LENGTH, `The name may have ${MAX_PASSKEY_NAME_LENGTH} characters`)
   .regex(/^[^\p{Cc}]*$/u, 'The name contains a control character');
 export const PasskeyParams = z.object({ id: z.uuid() });

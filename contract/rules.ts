@@ -8,8 +8,20 @@ export function secondsOf(time: string): number | null {
   return amount === undefined ? null : Number(amount) * UNIT_SECONDS[unit];
 }
 
-/** Returns why a text cannot be the name of a person or an organization (one line, at most 80 characters), or null. */
-export const nameFault = (text: string) => lineFault(text, 80);
+/** Characters of the name of a person, an organization, an application or an API key. */
+export const MAX_NAME_LENGTH = 80;
+
+/** Characters of the name of a passkey. */
+export const MAX_PASSKEY_NAME_LENGTH = 60;
+
+/** What a person reads who gives no name to an application or an API key. */
+export const NAME_REQUIRED = 'Name is required';
+
+/** What a person reads who allows an application or an API key nothing. */
+export const SCOPE_REQUIRED = 'Allow at least one scope';
+
+/** Returns why a text cannot be a name (one line, at most MAX_NAME_LENGTH characters), or null. Empty means none. */
+export const nameFault = (text: string) => lineFault(text, MAX_NAME_LENGTH);
 
 /**
  * Returns why a text cannot be the sender's name in an email, or null. The characters that delimit addresses (RFC 5322 §3.4) are

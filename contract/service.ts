@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { MAX_EMAIL_LENGTH } from './emails.ts';
+import { MAX_ADMIN_PASSWORD, MAX_DOCS_SEARCH } from './limits.ts';
 import { Email } from './signin.ts';
+import { MAX_HOST_LENGTH } from './urls.ts';
 
 /** Printable ASCII without spaces, because programs print these values in terminals. */
 const printable = z.string().regex(/^[\x21-\x7e]{1,2000}$/);
@@ -65,7 +68,7 @@ export const Status = z.object({
     .nullable(),
 });
 
-export const DocsSearch = z.object({ q: z.string().trim().min(1).max(200) });
+export const DocsSearch = z.object({ q: z.string().trim().min(1).max(MAX_DOCS_SEARCH) });
 
 /** Sections of the documentation, best first. */
 export const FoundSections = z.array(
@@ -77,7 +80,7 @@ export const FoundSections = z.array(
   }),
 );
 
-export const AdminPassword = z.object({ password: z.string().max(512) });
+export const AdminPassword = z.object({ password: z.string().max(MAX_ADMIN_PASSWORD) });
 export const AdminSession = z.object({
   unlocked: z.boolean(),
   enabled: z.boolean().meta({ description: 'False: ADMIN_PASSWORD is not set' }),
@@ -88,7 +91,11 @@ export const AdminSession = z.object({
 export const AddressErasure = z.object({
   email: Email,
   dryRun: z.boolean().default(false).meta({ description: 'Only count' }),
-  deleteWebsites: z.array(z.string().trim().toLowerCase().max(253)).max(1000).default([]).meta({ description: 'Its websites to delete' }),
+  deleteWebsites: z
+    .array(z.string().trim().toLowerCase().max(MAX_HOST_LENGTH))
+    .max(1000)
+    .default([])
+    .meta({ description: 'Its websites to delete' }),
   transferTo: Email.optional().meta({ description: 'The address that gets its other websites' }),
 });
 export const ErasedAddress = z.object({
@@ -97,7 +104,7 @@ export const ErasedAddress = z.object({
 });
 export const EnableAdminSession = z.object({ enable: z.literal(true) });
 
-const q = z.string().trim().max(254).default('').meta({ description: 'Only entries that contain this text' });
+const q = z.string().trim().max(MAX_EMAIL_LENGTH).default('').meta({ description: 'Only entries that contain this text' });
 
 /** The next page of a list that is sorted newest first; `before` is the id of the last entry of the page before. */
 export const PageQuery = z.object({ before: z.uuid().optional(), q });

@@ -1,3 +1,10 @@
+/** Characters of a host name (RFC 1035 §2.3.4). */
+export const MAX_HOST_LENGTH = 253;
+
+/** What a person reads who enters no domain. */
+export const DOMAIN_REQUIRED = 'Domain is required';
+
+/** Returns what a person reads whose text is not a domain. */
 export const domainMessage = (example: string) => `Please enter a valid domain (e.g., ${example})`;
 
 const HOST_LABELS = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{2,59})$/;
@@ -9,10 +16,10 @@ const NOT_IN_HOST = /[\s\p{Cc}\p{Cf}/\\?#@:%[\],;<>"'`|^{}()]/u;
  * host name.
  */
 export function normalHost(input: string): string | null {
-  if (input === '' || input.length > 253 || NOT_IN_HOST.test(input) || input.endsWith('.')) return null;
+  if (input === '' || input.length > MAX_HOST_LENGTH || NOT_IN_HOST.test(input) || input.endsWith('.')) return null;
   try {
     const host = new URL(`http://${input}`).hostname;
-    return HOST_LABELS.test(host) && host.length <= 253 ? host : null;
+    return HOST_LABELS.test(host) && host.length <= MAX_HOST_LENGTH ? host : null;
   } catch {
     return null;
   }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { Branding, line } from './account.ts';
 import { accentFault } from './colors.ts';
+import { MAX_EMAIL_LENGTH } from './emails.ts';
 import {
   MAX_DOMAIN_INPUT,
   MAX_EXPORTED_VISITORS,
   MAX_LIST_PAGE,
+  MAX_PAGE,
   STATS_DAYS,
   STATS_PERIODS,
   VISITOR_DAYS,
@@ -13,9 +15,10 @@ import {
 import { type CountName, countsOf, EMAIL_METHODS, type EmailMethod, METHODS, type Method, OTHER_METHODS, ofEmails } from './methods.ts';
 import { websiteNameFault } from './rules.ts';
 import { Email } from './signin.ts';
+import { DOMAIN_REQUIRED, MAX_HOST_LENGTH } from './urls.ts';
 
 /** What a person typed or pasted as a domain: with a protocol, `www.` and a path, it may be longer than a domain. */
-const domain = z.string({ error: 'Domain is required' }).trim().min(1, 'Domain is required').max(MAX_DOMAIN_INPUT);
+const domain = z.string({ error: DOMAIN_REQUIRED }).trim().min(1, DOMAIN_REQUIRED).max(MAX_DOMAIN_INPUT);
 
 /** The path of a stored icon; null: none. */
 const iconUrl = z
@@ -25,7 +28,7 @@ const iconUrl = z
 
 export const DomainInput = z.object({ domain });
 export const WebsiteInput = DomainInput.extend({ iconUrl: iconUrl.optional() });
-export const DomainParams = z.object({ domain: z.string().min(1).max(253) });
+export const DomainParams = z.object({ domain: z.string().min(1).max(MAX_HOST_LENGTH) });
 export const WebsiteParams = z.object({ id: z.uuid() });
 export const WebsiteUpdate = WebsiteParams.extend({
   domain,
@@ -140,9 +143,9 @@ const WEBSITE_SORTS = ['added', 'name', 'sign-ins'] as const;
 export type WebsiteSort = (typeof WEBSITE_SORTS)[number];
 
 export const WebsiteSearch = z.object({
-  q: z.string().trim().max(253).default('').meta({ description: 'Part of the domain, as A-label or decoded' }),
+  q: z.string().trim().max(MAX_HOST_LENGTH).default('').meta({ description: 'Part of the domain, as A-label or decoded' }),
   sort: z.enum(WEBSITE_SORTS).default('added').meta({ description: 'Newest first, by domain, or by sign-ins of the last 30 days' }),
-  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+  page: z.coerce.number().int().min(1).max(MAX_PAGE).default(1),
   limit: z.coerce.number().int().min(1).max(MAX_LIST_PAGE).default(25),
 });
 
@@ -202,14 +205,14 @@ export const InvitationList = z.array(Invitation);
 const VISITOR_SORTS = ['last', 'first', 'count', 'email'] as const;
 
 export const VisitorsQuery = WebsiteParams.extend({
-  search: z.string().trim().max(254).default('').meta({ description: 'A part of the address' }),
+  search: z.string().trim().max(MAX_EMAIL_LENGTH).default('').meta({ description: 'A part of the address' }),
   sort: z.enum(VISITOR_SORTS).default('last'),
   order: z.enum(['asc', 'desc']).default('desc'),
   page: z.coerce
     .number()
     .int()
     .min(1)
-    .max(1_000_000)
+    .max(MAX_PAGE)
     .default(1)
     .meta({ description: `Of ${VISITORS_PAGE} visitors each` }),
 });
@@ -240,7 +243,7 @@ export const Visitors = z.object({
 
 export const VisitorsExportRequest = WebsiteParams.extend({
   email: Email.optional().meta({ description: 'One visitor; omitted: all of them' }),
-  after: z.string().max(254).optional().meta({ description: '`next` of the previous response' }),
+  after: z.string().max(MAX_EMAIL_LENGTH).optional().meta({ description: '`next` of the previous response' }),
 });
 export const VisitorsExport = z.object({
   visitors: z.array(Visitor).meta({ description: `In the order of their addresses, at most ${MAX_EXPORTED_VISITORS}` }),

@@ -1,6 +1,6 @@
 import { completable, type GetPromptResult, type McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { LOCALHOST } from '../contract/urls.ts';
+import { LOCALHOST, MAX_HOST_LENGTH } from '../contract/urls.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { assistantPrompt } from '../templates/render.ts';
 import { completeOwnDomains } from './caller.ts';
@@ -14,10 +14,10 @@ export function registerPrompts(server: McpServer, context: McpContext): void {
   const framework = completable(z.string().max(40).describe('Id of the framework, such as express'), (typed) =>
     frameworkIds.filter((id) => id.startsWith(typed.toLowerCase())),
   );
-  const domain = completable(z.string().trim().min(1).max(253).describe('Domain of the website, or localhost'), async (typed) => [
-    ...(await completeOwnDomains(client, typed)),
-    ...(LOCALHOST.startsWith(typed) ? [LOCALHOST] : []),
-  ]);
+  const domain = completable(
+    z.string().trim().min(1).max(MAX_HOST_LENGTH).describe('Domain of the website, or localhost'),
+    async (typed) => [...(await completeOwnDomains(client, typed)), ...(LOCALHOST.startsWith(typed) ? [LOCALHOST] : [])],
+  );
 
   server.registerPrompt(
     'add_email_login',
@@ -42,7 +42,7 @@ export function registerPrompts(server: McpServer, context: McpContext): void {
       description: 'Goes through what can go wrong between the email and the protected page, in the order in which to check it.',
       argsSchema: z.object({ domain, symptom: z.string().max(1_000).describe('What happens instead').optional() }),
     },
-    (args) => messages(debugCallback(origin, oneLine(args.domain, 253), args.symptom && oneLine(args.symptom, 1_000))),
+    (args) => messages(debugCallback(origin, oneLine(args.domain, MAX_HOST_LENGTH), args.symptom && oneLine(args.symptom, 1_000))),
   );
 
   server.registerPrompt(
@@ -52,7 +52,7 @@ export function registerPrompts(server: McpServer, context: McpContext): void {
       description: 'A checklist for the code of an app that signs people in with Email Auth.',
       argsSchema: z.object({ domain }),
     },
-    (args) => messages(reviewIntegration(origin, oneLine(args.domain, 253))),
+    (args) => messages(reviewIntegration(origin, oneLine(args.domain, MAX_HOST_LENGTH))),
   );
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ApiKey, Client, ClientInput, ClientLogs, ClientRefusals, ClientUpdate } from '../../contract/applications.ts';
 import type { Output } from '../../contract/calls.ts';
 import { type Client as ApiClient, refusal } from '../../contract/client.ts';
+import { MAX_NAME_LENGTH } from '../../contract/rules.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { CHANGES, defineTool, QUOTED_IS_DATA, quoted, READS } from '../tool.ts';
 
@@ -151,7 +152,7 @@ export const deleteApplication = defineTool({
   annotations: CHANGES,
   input: z.strictObject({
     clientId: ClientId,
-    confirmName: z.string().max(80).describe('The name of the application, as the person confirmed it'),
+    confirmName: z.string().max(MAX_NAME_LENGTH).describe('The name of the application, as the person confirmed it'),
   }),
   output: z.object({ clientId: z.string(), deleted: z.literal(true) }),
   async run({ clientId, confirmName }, { client }, signal) {
@@ -216,7 +217,7 @@ export const revokeApiKey = defineTool({
   annotations: CHANGES,
   input: z.strictObject({
     keyId: z.string().trim().min(1).max(60).describe('The beginning of the key, as list_api_keys shows it, with or without …'),
-    confirmName: z.string().max(80).describe('The name of the key, as the person confirmed it'),
+    confirmName: z.string().max(MAX_NAME_LENGTH).describe('The name of the key, as the person confirmed it'),
   }),
   output: z.object({ keyId: KeyId, revoked: z.literal(true) }),
   async run({ keyId, confirmName }, { client }, signal) {

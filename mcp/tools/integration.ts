@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { refusal } from '../../contract/client.ts';
 import { languages } from '../../contract/languages.ts';
+import { MAX_DOCS_SEARCH } from '../../contract/limits.ts';
 import { WEBSITE_PATHS } from '../../contract/pages.ts';
 import { LOCALHOST, normalHost } from '../../contract/urls.ts';
 import { oneLine } from '../../diagnostics/check.ts';
@@ -249,7 +250,7 @@ export const searchDocs = defineTool({
     'Searches the documentation of Email Auth and returns the best passages, each with its page. Call it with a few words when something about the sign-in, its errors, limits or settings is unclear. The resource emailauth://docs/{slug} has a whole page.',
   annotations: READS,
   input: z.strictObject({
-    query: z.string().trim().min(2).max(200).describe('A few words, such as: state cookie, other_domain, rate limit'),
+    query: z.string().trim().min(2).max(MAX_DOCS_SEARCH).describe('A few words, such as: state cookie, other_domain, rate limit'),
     limit: z.number().int().min(1).max(10).default(5).describe('Maximum number of passages'),
   }),
   output: z.object({

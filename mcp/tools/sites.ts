@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { refusal } from '../../contract/client.ts';
 import { hasCode } from '../../contract/errors.ts';
-import { findByDomain, LOCALHOST, normalDomain } from '../../contract/urls.ts';
+import { findByDomain, LOCALHOST, MAX_HOST_LENGTH, normalDomain } from '../../contract/urls.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { nextSteps } from '../../templates/render.ts';
@@ -155,7 +155,7 @@ export const updateSite = defineTool({
   input: z.strictObject({
     domain: OwnDomain,
     newDomain: Domain.describe('The domain that replaces it; needs confirmDomain').optional(),
-    confirmDomain: z.string().max(253).describe('The present domain again, as the person confirmed the move').optional(),
+    confirmDomain: z.string().max(MAX_HOST_LENGTH).describe('The present domain again, as the person confirmed the move').optional(),
     iconUrl: WebsiteUpdate.shape.iconUrl.describe('null removes the icon; a path is that of an icon uploaded before'),
   }),
   output: Site.extend({ movedFrom: z.string().optional().describe('The previous domain, where sign-ins have ended') }),
@@ -189,7 +189,7 @@ export const deleteSite = defineTool({
   annotations: CHANGES,
   input: z.strictObject({
     domain: OwnDomain,
-    confirmDomain: z.string().max(253).describe('The same domain again, as the person confirmed it'),
+    confirmDomain: z.string().max(MAX_HOST_LENGTH).describe('The same domain again, as the person confirmed it'),
   }),
   output: z.object({ domain: z.string(), deleted: z.literal(true) }),
   async run({ domain, confirmDomain }, { client }, signal) {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, Configuration, errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
+import { MAX_CLIENT_URI, MAX_CLIENT_URIS } from '../../contract/limits.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
 import { hasOwnScheme, redirectUriFault } from '../../contract/urls.ts';
 import { oneLine } from '../../diagnostics/check.ts';
@@ -9,8 +10,6 @@ import { clientKindOf, isSecretOf, newRegisteredId, OWN_METADATA, type OwnMetada
 import { endpointAt } from './endpoints.ts';
 
 const MAX_NAME_LENGTH = 60;
-const MAX_URIS = 10;
-const MAX_URI_LENGTH = 1024;
 /** Of the metadata of a client that describes itself, as JSON. */
 const MAX_METADATA_LENGTH = 16_384;
 
@@ -26,7 +25,7 @@ function isRedirectAllowed(clientId: string, redirectUris: readonly string[] | u
 
 /** Returns whether a URI has the origin, in the form in which browsers serialize it. */
 function isBelow(origin: string, uri: string): boolean {
-  if (uri.length > MAX_URI_LENGTH || !/^[\x21-\x7e]+$/.test(uri) || /["'<>\\^`{|}#]/.test(uri)) return false;
+  if (uri.length > MAX_CLIENT_URI || !/^[\x21-\x7e]+$/.test(uri) || /["'<>\\^`{|}#]/.test(uri)) return false;
   return uri.startsWith(origin) && /^[/?]?$/.test(uri.charAt(origin.length));
 }
 
@@ -78,9 +77,9 @@ function faultOf(metadata: Metadata): string | null {
     const uris = metadata[name];
     // oidc-provider reports what is not a list of texts.
     if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) continue;
-    if (uris.length > MAX_URIS) return `${name} must have at most ${MAX_URIS} members`;
+    if (uris.length > MAX_CLIENT_URIS) return `${name} must have at most ${MAX_CLIENT_URIS} members`;
     for (const uri of uris) {
-      const fault = uri.length > MAX_URI_LENGTH ? 'is too long' : redirectUriFault(uri);
+      const fault = uri.length > MAX_CLIENT_URI ? 'is too long' : redirectUriFault(uri);
       if (fault) return `${name}: ${oneLine(uri)} ${fault}`;
     }
   }

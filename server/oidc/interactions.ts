@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
 import type { Provider } from 'oidc-provider';
 import type { Output, Parsed } from '../../contract/calls.ts';
-import { maskEmail } from '../../contract/emails.ts';
+import { MAX_EMAIL_LENGTH, maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { AuthorizationStep, SignInPage } from '../../contract/pages.ts';
@@ -219,7 +219,7 @@ export class Interactions {
       const consent = { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) } as const;
       return { language, target, authorization: consent };
     }
-    const hint = typeof params.login_hint === 'string' ? params.login_hint.slice(0, 254) : undefined;
+    const hint = typeof params.login_hint === 'string' ? params.login_hint.slice(0, MAX_EMAIL_LENGTH) : undefined;
     const authorization: AuthorizationStep = {
       step: 'sign_in',
       email: hint ?? null,

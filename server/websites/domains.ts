@@ -2,9 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { getDomain } from 'tldts';
 import { Fault } from '../../contract/errors.ts';
-import { domainMessage, isLoopbackRedirectHost, LOCALHOST, normalDomain, normalHost } from '../../contract/urls.ts';
-
-const MAX_HOST_LENGTH = 253;
+import { domainMessage, isLoopbackRedirectHost, LOCALHOST, MAX_HOST_LENGTH, normalDomain, normalHost } from '../../contract/urls.ts';
 
 /** Host → registrable domain, or NO_DOMAIN: every request for a sign-in needs one. */
 const cache = new LRUCache<string, string>({ max: 10_000 });

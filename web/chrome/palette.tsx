@@ -3,6 +3,7 @@ import { Command } from 'cmdk';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Output } from '../../contract/calls.ts';
+import { MAX_DOCS_SEARCH } from '../../contract/limits.ts';
 import { useCall } from '../lib/calls.ts';
 import { useLogout, useUser } from '../lib/session.ts';
 import { signInUrlOf } from '../lib/snippets.ts';
@@ -45,7 +46,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             ref={input}
             value={search}
             onValueChange={setSearch}
-            maxLength={200}
+            maxLength={MAX_DOCS_SEARCH}
             placeholder={mode === 'copy' ? 'Of which website?' : 'Where to, or what to do?'}
             onKeyDown={(event) => {
               if (event.key === 'Backspace' && search === '') setMode('all');

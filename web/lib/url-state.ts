@@ -1,4 +1,5 @@
-import { STATS_DAYS, STATS_PERIODS } from '../../contract/limits.ts';
+import { MAX_PAGE, STATS_DAYS, STATS_PERIODS } from '../../contract/limits.ts';
+import { MAX_HOST_LENGTH } from '../../contract/urls.ts';
 import type { WebsiteSort } from '../../contract/websites.ts';
 import { paths, WEBSITES_PER_PAGE } from '../pages.ts';
 import { callQuery, STALE_MS } from './calls.ts';
@@ -23,9 +24,9 @@ export function listStateOf(query: URLSearchParams): ListState {
   const sort = sorts.find(({ value }) => value === query.get('sort'))?.value ?? 'added';
   const page = Number(query.get('page'));
   return {
-    q: query.get('q')?.trim().slice(0, 253) ?? '',
+    q: query.get('q')?.trim().slice(0, MAX_HOST_LENGTH) ?? '',
     sort,
-    page: Number.isSafeInteger(page) && page > 0 ? Math.min(page, 1_000_000) : 1,
+    page: Number.isSafeInteger(page) && page > 0 ? Math.min(page, MAX_PAGE) : 1,
   };
 }
 

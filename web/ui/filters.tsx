@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { MAX_HOST_LENGTH } from '../../contract/urls.ts';
 import { cx } from './cx.ts';
 import { DownIcon, SearchIcon } from './icons.tsx';
 
@@ -67,7 +68,7 @@ const DELAY_MS = 200;
 export function SearchField({
   label,
   value,
-  maxLength = 253,
+  maxLength = MAX_HOST_LENGTH,
   onSearch,
 }: {
   label: string;

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
+import { MAX_HOST_LENGTH } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { STALE_MS, usePages } from '../../lib/calls.ts';
 import { downloadCsv } from '../../lib/save-file.ts';
@@ -170,7 +171,12 @@ const actionGroups = [
 /** Reads the filter from an address; what is not valid there is left out. */
 export function filterOf(query: URLSearchParams): ActivityFilter {
   const action = actionGroups.find(({ value }) => value === query.get('action'))?.value ?? '';
-  return { action, domain: query.get('domain')?.trim().slice(0, 253) ?? '', from: dayIn(query, 'from'), to: dayIn(query, 'to') };
+  return {
+    action,
+    domain: query.get('domain')?.trim().slice(0, MAX_HOST_LENGTH) ?? '',
+    from: dayIn(query, 'from'),
+    to: dayIn(query, 'to'),
+  };
 }
 
 /** Returns the address of the page with a filter. */

@@ -1,5 +1,6 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { ApiError } from '../../../contract/client.ts';
+import { MAX_ADMIN_PASSWORD } from '../../../contract/limits.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { formatWait, longDay } from '../../lib/dates.ts';
@@ -84,7 +85,7 @@ function UnlockForm() {
         name="password"
         autoComplete="current-password"
         placeholder="Enter password"
-        maxLength={512}
+        maxLength={MAX_ADMIN_PASSWORD}
         value={password}
         error={fault}
         onChange={(event) => setPassword(event.target.value)}

@@ -1,5 +1,7 @@
 import { useRef, useState } from 'react';
 import type { Input, Output } from '../../../contract/calls.ts';
+import { MAX_CLIENT_URI } from '../../../contract/limits.ts';
+import { MAX_NAME_LENGTH, NAME_REQUIRED, SCOPE_REQUIRED } from '../../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
 import { redirectUriFault, serverUriFault } from '../../../contract/urls.ts';
 import { errorText } from '../../lib/api.ts';
@@ -64,7 +66,7 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
         label="Name"
         name="name"
         required
-        maxLength={80}
+        maxLength={MAX_NAME_LENGTH}
         autoComplete="off"
         placeholder="Notes for the team"
         hint="People see it when they sign in, beside the host of the redirect URI."
@@ -100,7 +102,7 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
         autoCapitalize="none"
         spellCheck="false"
         inputMode="url"
-        maxLength={1024}
+        maxLength={MAX_CLIENT_URI}
         placeholder="https://app.example.com/logged-out"
         hint="Receives a request when a session has ended."
         value={form.backchannelLogoutUri}
@@ -220,10 +222,10 @@ function checkForm(form: ApplicationForm): { form: ApplicationForm; isValid: boo
   const redirectUris = form.redirectUris.map((row) => ({ ...row, fault: faultOf(row.uri, redirectUriFault, 'Redirect URI is required') }));
   const logoutUris = form.logoutUris.map((row) => ({ ...row, fault: faultOf(row.uri, redirectUriFault, 'Enter an address or remove it') }));
   const faults: ApplicationForm['faults'] = {
-    ...(name.trim() === '' && { name: 'Name is required' }),
+    ...(name.trim() === '' && { name: NAME_REQUIRED }),
     ...(authentication === 'private_key_jwt' && keysFault(keys)),
     ...(logout.trim() !== '' && serverUriFault(logout.trim()) && { backchannelLogoutUri: `This ${serverUriFault(logout.trim())}.` }),
-    ...(scopes.length === 0 && { scopes: 'Allow at least one scope' }),
+    ...(scopes.length === 0 && { scopes: SCOPE_REQUIRED }),
   };
   const isValid = Object.keys(faults).length === 0 && [...redirectUris, ...logoutUris].every(({ fault }) => fault === null);
   return { form: { ...form, redirectUris, logoutUris, faults }, isValid };

@@ -1,5 +1,6 @@
 import { Switch as Radix } from 'radix-ui';
 import { useEffect, useId, useRef } from 'react';
+import { MAX_CLIENT_URI, MAX_CLIENT_URIS } from '../../../contract/limits.ts';
 import { type IdentityScope, type ResourceScope, scopeText } from '../../../contract/scopes.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -13,8 +14,6 @@ export type UriRow = { key: number; uri: string; fault: string | null };
 /** Returns the rows of a form; one empty row when there must be one. */
 export const rowsOf = (uris: readonly string[], required: boolean): UriRow[] =>
   (uris.length === 0 && required ? [''] : uris).map((uri) => ({ key: nextKey++, uri, fault: null }));
-
-const MAX_URIS = 10;
 
 /** One field for each address. The last field takes the focus after one was added or removed. */
 export function UriList({
@@ -66,7 +65,7 @@ export function UriList({
               inputMode="url"
               placeholder={placeholder}
               hint={index === 0 ? hint : undefined}
-              maxLength={1024}
+              maxLength={MAX_CLIENT_URI}
               value={uri}
               error={fault}
               onChange={(event) => onChange(rows.map((row) => (row.key === key ? { ...row, uri: event.target.value, fault: null } : row)))}
@@ -84,7 +83,7 @@ export function UriList({
           )}
         </div>
       ))}
-      {rows.length < MAX_URIS && (
+      {rows.length < MAX_CLIENT_URIS && (
         <Button
           ref={add}
           variant="quiet"

@@ -1,5 +1,6 @@
 import { type ReactNode, type RefObject, useRef, useState } from 'react';
 import type { Input, Output } from '../../../contract/calls.ts';
+import { MAX_NAME_LENGTH, NAME_REQUIRED, SCOPE_REQUIRED } from '../../../contract/rules.ts';
 import { RESOURCE_SCOPES, type ResourceScope } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
@@ -168,7 +169,7 @@ export function GenerateKey({ onClose }: { onClose: () => void }) {
   const needsProof = isProofNeeded(create.error) && !create.isPending;
 
   const submit = () => {
-    const wrong = name.trim() === '' ? 'Name is required' : null;
+    const wrong = name.trim() === '' ? NAME_REQUIRED : null;
     setFault(wrong);
     if (wrong) return field.current?.focus();
     if (scopes.length === 0) return;
@@ -194,7 +195,7 @@ export function GenerateKey({ onClose }: { onClose: () => void }) {
         label="Name"
         name="name"
         required
-        maxLength={80}
+        maxLength={MAX_NAME_LENGTH}
         autoComplete="off"
         placeholder="Deploy script"
         hint="What the key is for, so that you know later which one to revoke."
@@ -215,7 +216,7 @@ export function GenerateKey({ onClose }: { onClose: () => void }) {
       <Choices
         label="Scopes"
         hint="What the key may be used for."
-        error={scopes.length === 0 ? 'Allow at least one scope' : null}
+        error={scopes.length === 0 ? SCOPE_REQUIRED : null}
         options={SCOPES}
         chosen={scopes}
         onChange={setScopes}

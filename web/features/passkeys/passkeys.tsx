@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react';
 import type { Output } from '../../../contract/calls.ts';
+import { MAX_PASSKEY_NAME_LENGTH } from '../../../contract/rules.ts';
 import { useAct, useCall, useRefresh } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { signalAccepted } from '../../lib/passkeys.ts';
@@ -130,7 +131,7 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
         label={t('auth.passkeys_name_label')}
         name="name"
         autoComplete="off"
-        maxLength={60}
+        maxLength={MAX_PASSKEY_NAME_LENGTH}
         value={name}
         error={isMissing ? t('auth.passkeys_name_missing') : failure}
         onChange={(event) => {

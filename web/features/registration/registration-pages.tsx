@@ -4,7 +4,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { ApiError } from '../../../contract/client.ts';
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/emails.ts';
-import { domainInput, domainMessage, LOCALHOST, normalHost } from '../../../contract/urls.ts';
+import { DOMAIN_REQUIRED, domainInput, domainMessage, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { INBOX, paths, registeredPath } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -116,7 +116,7 @@ export function RegisterPage() {
 
 function faultsOf({ domain, email }: Fields): Faults {
   const faults: Faults = {};
-  if (domain === '') faults.domain = 'Domain is required';
+  if (domain === '') faults.domain = DOMAIN_REQUIRED;
   else if (!normalHost(domain)) faults.domain = domainMessage(EXAMPLE);
   if (email === '') faults.email = 'Email is required';
   else if (!readEmail(email)) faults.email = EMAIL_MESSAGES[emailFaultOf(email)];

@@ -6,7 +6,7 @@ import { useAct } from '../../lib/calls.ts';
 import { ConfirmDialog, FormDialog } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { WEBSITES, type Website } from './website.ts';
+import { domainFault, WEBSITES, type Website } from './website.ts';
 
 /**
  * Moves a website to another domain, after what that ends was shown: the only way to do it.
@@ -86,10 +86,7 @@ export function MoveDialog({
 }
 
 function faultOfMove(domain: string, website: Website): string | null {
-  if (domain === '') return 'Domain is required';
-  const host = normalDomain(domain);
-  if (!host) return 'Domain must be in format domain.tld (e.g., example.com)';
-  return host === website.domain ? 'This is its present domain.' : null;
+  return domainFault(domain) ?? (normalDomain(domain) === website.domain ? 'This is its present domain.' : null);
 }
 
 /** Deletes a website after its domain was typed. */

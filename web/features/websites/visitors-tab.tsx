@@ -2,7 +2,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Input } from '../../../contract/calls.ts';
-import { readEmail } from '../../../contract/emails.ts';
+import { MAX_EMAIL_LENGTH, readEmail } from '../../../contract/emails.ts';
 import { VISITOR_DAYS, VISITORS_PAGE } from '../../../contract/limits.ts';
 import { useCall } from '../../lib/calls.ts';
 import { dateTimeOf, timeAgo } from '../../lib/dates.ts';
@@ -64,7 +64,7 @@ export function VisitorsTab({ website }: TabProps) {
       <div className="flex flex-wrap items-end gap-3">
         {!masked && (
           <div className="min-w-0 grow basis-64">
-            <SearchField label="Search addresses" value={search} maxLength={254} onSearch={(text) => change('search', text)} />
+            <SearchField label="Search addresses" value={search} maxLength={MAX_EMAIL_LENGTH} onSearch={(text) => change('search', text)} />
           </div>
         )}
         <div className="min-w-0 basis-64 max-sm:grow">

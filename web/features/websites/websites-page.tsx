@@ -18,7 +18,7 @@ import { Empty, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { DeleteDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
-import { type Claim, WEBSITES, type Website } from './website.ts';
+import { type Claim, domainFault, WEBSITES, type Website } from './website.ts';
 import { OpenIdDialog, Proof, ProofDialog } from './website-actions.tsx';
 import { WebsiteList } from './website-list.tsx';
 
@@ -113,7 +113,7 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
     const input = shortened;
     if (adding && isLocal) return navigate(registeredPath(LOCALHOST));
     setDomain(input);
-    const wrong = faultOf(input);
+    const wrong = domainFault(input);
     setFault(wrong);
     if (wrong) return field.current?.focus();
     if (website && normalHost(input) !== website.domain) return setMoving(true);
@@ -192,9 +192,4 @@ function ClaimDialog({ claim, onClose }: { claim: Claim; onClose: () => void }) 
       />
     </Dialog>
   );
-}
-
-function faultOf(domain: string): string | null {
-  if (domain === '') return 'Domain is required';
-  return normalHost(domain) ? null : 'Domain must be in format domain.tld (e.g., example.com)';
 }
