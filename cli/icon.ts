@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Client } from '../contract/client.ts';
-import { MAX_ICON_BYTES } from '../contract/limits.ts';
+import { ICON_RULE, MAX_ICON_BYTES } from '../contract/limits.ts';
 import { sendRequest } from './api.ts';
 import type { Context } from './command.ts';
 import { usageError } from './exit.ts';
@@ -12,11 +12,11 @@ const UPLOAD_MS = 200_000;
 const CHUNK_BYTES = 64 * 1024;
 const BAR_WIDTH = 20;
 
-const HINT = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
+const HINT = `Give a ${ICON_RULE}. Nothing was changed.`;
 
 /**
  * Reads an icon and checks its content, before anything is sent.
- * @throws CommandError usage for a file that is not a JPG or PNG of at most 5 MB
+ * @throws CommandError usage for a file that breaks ICON_RULE
  */
 export async function openIcon(context: Context, file: string) {
   const bytes = await read(resolve(context.cwd, file), file);
@@ -56,7 +56,10 @@ async function read(path: string, file: string): Promise<Buffer> {
     const stats = await stat(path);
     if (!stats.isFile()) throw usageError(`${file} is not a file.`, HINT);
     if (stats.size > MAX_ICON_BYTES)
-      throw usageError(`${file} has ${(stats.size / 1024 / 1024).toFixed(1)} MB; an icon may have 5 MB.`, HINT);
+      throw usageError(
+        `${file} has ${(stats.size / 1024 / 1024).toFixed(1)} MB; an icon may have ${MAX_ICON_BYTES / 1024 / 1024} MB.`,
+        HINT,
+      );
     return await readFile(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

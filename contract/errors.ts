@@ -1,4 +1,5 @@
 import { EMAIL_MESSAGES } from './emails.ts';
+import { ICON_RULE, MAX_INPUT_ITEMS } from './limits.ts';
 
 /**
  * Every error of the API: its HTTP status, a sentence for people and what to do next. `oauth` is the error code of RFC 6749 §5.2
@@ -10,7 +11,7 @@ export const errors = {
   too_many_fields: {
     status: 400,
     message: 'The request has too many parameters, fields or header entries.',
-    hint: 'Send at most 50 of each.',
+    hint: `Send at most ${MAX_INPUT_ITEMS} of each.`,
   },
   bad_email: { status: 400, message: EMAIL_MESSAGES.bad_email, hint: 'Give one address such as name@example.com.' },
   international_email: {
@@ -220,7 +221,7 @@ export const errors = {
     message: 'This upload address is not valid, has expired or was already used.',
     hint: 'Request a new upload address and send the file once.',
   },
-  bad_icon: { status: 422, message: 'This file is not a JPG or PNG image.', hint: 'Choose a JPG or PNG of at most 5 MB.' },
+  bad_icon: { status: 422, message: 'This file is not a JPG or PNG image.', hint: `Choose a ${ICON_RULE}.` },
   bad_logo: {
     status: 422,
     message: 'The logo could not be loaded.',

@@ -69,6 +69,8 @@ export const HINT_COOKIE_SECONDS = 3650 * 86_400;
 export const MAX_SIGN_IN_AGE_SECONDS = 400 * 86_400;
 /** Size of an icon, in bytes. */
 export const MAX_ICON_BYTES = 5 * 1024 * 1024;
+/** What an icon must be, as people read it. */
+export const ICON_RULE = `JPG or PNG of at most ${MAX_ICON_BYTES / 1024 ** 2} MB`;
 /** Media types of an icon. */
 export const ICON_TYPES = ['image/jpeg', 'image/png'] as const;
 /** How long an upload may pause, in seconds. */

@@ -1,6 +1,7 @@
 import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
 import { hasCode } from '../../contract/errors.ts';
+import { ICON_RULE } from '../../contract/limits.ts';
 import { domainInput, findByDomain } from '../../contract/urls.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
@@ -41,7 +42,7 @@ const sitesAdd: CommandSpec = {
   choices: { '--icon': 'files' },
   group: 'Websites',
   summary: 'add a website',
-  flags: { '--icon <file>': 'JPG or PNG of at most 5 MB, shown on the sign-in page' },
+  flags: { '--icon <file>': `${ICON_RULE}, shown on the sign-in page` },
   examples: ['sites add shop.example', 'sites add shop.example --icon logo.png'],
   json: shapeOf('createWebsite'),
   exits: { 6: 'the domain is registered already' },
@@ -116,7 +117,7 @@ const sitesUpdate: CommandSpec = {
     'With a new domain, sign-ins at the old one end immediately, and the new one has to be proven again: you confirm that, or pass --yes.',
   flags: {
     '--domain <domain>': 'the new domain',
-    '--icon <file>': 'JPG or PNG of at most 5 MB',
+    '--icon <file>': ICON_RULE,
     '--no-icon': 'remove the icon',
   },
   examples: ['sites update shop.example --icon logo.png', 'sites update shop.example --domain store.example --yes'],

@@ -111,7 +111,7 @@ export function IconField({ icon, hideLabel = false }: { icon: Icon; hideLabel?:
         </p>
       )}
       <p id={`${id}-hint`} className="mt-1.5 text-sm text-muted">
-        JPG or PNG up to 1000x1000 pixels, at most 5 MB. Visitors see it on the sign-in page.
+        JPG or PNG up to 1000x1000 pixels, at most {MAX_ICON_BYTES / 1024 / 1024} MB. Visitors see it on the sign-in page.
       </p>
     </fieldset>
   );
