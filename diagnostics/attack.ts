@@ -11,10 +11,11 @@ import {
 } from './attack-visitor.ts';
 import { checkVisible, madeUpToken, VERIFY } from './callback.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, skip } from './check.ts';
+import { findLogoutForm } from './html.ts';
 import type { LocalInbox } from './inbox.ts';
 import { redirectOf, startSignIn, stateOf, Visitor } from './login.ts';
 import { isFormToken } from './request.ts';
-import { evaluateCookies, findLogoutForm, isSignedIn } from './session.ts';
+import { evaluateCookies, isSignedIn } from './session.ts';
 import type { CheckOptions, Target } from './website.ts';
 
 /** Time limit of one check: a development server compiles a page when it is first requested. */

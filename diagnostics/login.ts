@@ -1,6 +1,7 @@
 import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { isThisMachine } from '../contract/urls.ts';
 import { type Finding, fail, oneLine, pass, skip } from './check.ts';
+import { addressesIn } from './html.ts';
 import { type PageRequest, type PageResponse, parseSetCookies, type RequestOptions, requestPage, type SetCookie } from './request.ts';
 import type { CheckOptions, WebsitePaths } from './website.ts';
 
@@ -44,7 +45,7 @@ export async function startSignIn(
 }
 
 function startedFrom({ response, url, leavesTo }: Arrival, login: URL, visitor: Visitor): StartedSignIn | null {
-  const pages = leavesTo ? [leavesTo] : response.status === 200 ? addressesIn(response, url) : [];
+  const pages = leavesTo ? [leavesTo] : response.status === 200 ? addressesIn(response.body, url) : [];
   for (const page of pages) {
     const forwardUrl = page.searchParams.get('forward_url') ?? '';
     if (URL.canParse(forwardUrl)) return { visitor, login, signInPage: page, forwardUrl: new URL(forwardUrl) };
@@ -54,18 +55,10 @@ function startedFrom({ response, url, leavesTo }: Arrival, login: URL, visitor: 
 
 /** Returns the addresses on the same website that look like a login, in the order of the page. */
 function linksToLogin(response: PageResponse, page: URL): URL[] {
-  const links = addressesIn(response, page).filter(
+  const links = addressesIn(response.body, page).filter(
     ({ origin, pathname }) => origin === page.origin && pathname !== page.pathname && /log-?in|sign-?in|auth/i.test(pathname),
   );
   return [...new Map(links.map((link) => [link.href, link])).values()];
-}
-
-function addressesIn({ body }: PageResponse, page: URL): URL[] {
-  return [...body.matchAll(/<(?:a|form)\b[^<>]*>/gi)].flatMap(([tag]) => {
-    const [, address = ''] = /\s(?:href|action)="([^"]*)"/i.exec(tag) ?? /\s(?:href|action)='([^']*)'/i.exec(tag) ?? [];
-    const text = address.replaceAll('&amp;', '&').replaceAll('&#38;', '&');
-    return text && URL.canParse(text, page.href) ? [new URL(text, page)] : [];
-  });
 }
 
 /**

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type Finding, fail, oneLine, pass } from './check.ts';
 import { type Arrival, redirectOf, Visitor } from './login.ts';
 import { isFormToken, type PageResponse, type SetCookie } from './request.ts';
@@ -94,45 +93,3 @@ export function evaluateCookies(cookies: readonly SetCookie[], kind: 'login' | '
     : '';
   return pass(`${oneLine(relevant.map(({ name }) => name).join(', '), 60)}: ${flags}.`, advice);
 }
-
-/** A form, ready to be submitted. */
-export type Form = { action: URL; body: string; contentType: string | undefined };
-
-const LOGOUT = /log[\s_-]*out|sign[\s_-]*out/i;
-
-/** Returns the form of a page that ends the session, with its hidden fields, or null. */
-export function findLogoutForm(html: string, page: URL): Form | null {
-  const parts = html.split(/<form\b/i).slice(1);
-  for (const part of parts) {
-    const end = part.search(/<\/form>/i);
-    const form = end < 0 ? part : part.slice(0, end);
-    const tag = form.slice(0, form.indexOf('>'));
-    if (!LOGOUT.test(form) || !/^post$/i.test(attributeOf(tag, 'method') ?? '')) continue;
-    const action = attributeOf(tag, 'action') || page.href;
-    if (!URL.canParse(action, page.href)) continue;
-    const fields = [...form.matchAll(/<input\b[^<>]*>/gi)].flatMap(([input]): [string, string][] => {
-      const name = attributeOf(input, 'name');
-      return name ? [[name, attributeOf(input, 'value') ?? '']] : [];
-    });
-    return { action: new URL(action, page), ...encode(fields, attributeOf(tag, 'enctype') ?? '') };
-  }
-  return null;
-}
-
-function encode(fields: [string, string][], type: string): Omit<Form, 'action'> {
-  if (type.toLowerCase() !== 'multipart/form-data') return { body: new URLSearchParams(fields).toString(), contentType: undefined };
-  const boundary = `----emailauth${randomBytes(12).toString('hex')}`;
-  const parts = fields.map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
-  return { body: `${parts.join('')}--${boundary}--\r\n`, contentType: `multipart/form-data; boundary=${boundary}` };
-}
-
-/** Returns the value of an attribute of a tag, or null. */
-function attributeOf(tag: string, name: string): string | null {
-  const found = [...tag.matchAll(ATTRIBUTE)].find(([, each]) => each.toLowerCase() === name);
-  const value = found?.slice(2).find((text) => text !== undefined);
-  return value?.replace(/&(amp|quot|#39|#x27|lt|gt);/gi, (entity) => ENTITIES[entity.toLowerCase()] ?? entity) ?? null;
-}
-
-/** Matches an attribute with its value, which is in double quotes, in single quotes or without quotes. */
-const ATTRIBUTE = /\s([^\s"'<>/=]+)=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
-const ENTITIES: Record<string, string> = { '&amp;': '&', '&quot;': '"', '&#39;': "'", '&#x27;': "'", '&lt;': '<', '&gt;': '>' };

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { findLogoutForm } from '../../../diagnostics/session.ts';
+import { findLogoutForm } from '../../../diagnostics/html.ts';
 import { frameworkOf } from '../../../templates/catalog.ts';
 import { withVariant } from '../../../templates/framework.ts';
 import { readSources } from '../../../templates/read.ts';
