@@ -6,7 +6,7 @@ import { APPLICATION_SCOPES } from '../contract/scopes.ts';
 import type { Flags } from './command.ts';
 import { EXIT, usageError } from './exit.ts';
 import { requireOne } from './lists.ts';
-import { dayOf, minuteOf, type Terminal } from './terminal.ts';
+import { dayOf, details, minuteOf, type Terminal } from './terminal.ts';
 
 type Application = Output<'listClients'>[number];
 type Settings = Omit<Input<'createClient'>, 'name' | 'redirectUris'>;
@@ -77,26 +77,26 @@ export function printChangedApp(terminal: Terminal, app: Output<'createClient'>)
 }
 
 /** Returns an application as text for people. */
-export function formatApp(app: Application & { clientSecret?: string }, { style }: Terminal): string {
+export function formatApp(app: Application & { clientSecret?: string }, terminal: Terminal): string {
   const { jwks, jwksUri, backchannelLogoutUri, formerSecretUntil, clientSecret } = app;
-  const rows: [string, string][] = [
+  const rows = [
     ['client ID', app.clientId],
-    ...(clientSecret ? [['client secret', clientSecret] satisfies [string, string]] : []),
+    ...(clientSecret ? [['client secret', clientSecret]] : []),
     ['active', app.isActive ? 'yes' : 'no: it signs no one in'],
     ['auth', describeAuthentication(app)],
-    ...(formerSecretUntil ? [['', `the former secret is valid until ${minuteOf(formerSecretUntil)} UTC`] satisfies [string, string]] : []),
-    ...(jwksUri || jwks ? [['keys', jwksUri ?? `${jwks?.keys.length} given`] satisfies [string, string]] : []),
+    ...(formerSecretUntil ? [['', `the former secret is valid until ${minuteOf(formerSecretUntil)} UTC`]] : []),
+    ...(jwksUri || jwks ? [['keys', jwksUri ?? `${jwks?.keys.length} given`]] : []),
     ...listed('redirects', app.redirectUris),
     ...listed('logouts', app.logoutUris),
-    ...(backchannelLogoutUri ? [['back-channel', backchannelLogoutUri] satisfies [string, string]] : []),
-    ...(app.pkceRequired ? [] : [['PKCE', 'not required'] satisfies [string, string]]),
+    ...(backchannelLogoutUri ? [['back-channel', backchannelLogoutUri]] : []),
+    ...(app.pkceRequired ? [] : [['PKCE', 'not required']]),
     ['scopes', app.scopes.join(' ')],
     ['since', dayOf(app.createdAt)],
   ];
-  return [style('bold', app.name), ...rows.map(([term, value]) => `  ${style('dim', term.padEnd(15))}${value}`)].join('\n');
+  return details(app.name, rows, 15, terminal);
 }
 
-const listed = (term: string, uris: string[]) => uris.map((uri, i): [string, string] => [i === 0 ? term : '', uri]);
+const listed = (term: string, uris: string[]) => uris.map((uri, i) => [i === 0 ? term : '', uri]);
 
 function describeAuthentication({ authentication }: Application): string {
   return authentication === 'none' ? 'none: a public client' : authentication === 'secret' ? 'client secret' : authentication;

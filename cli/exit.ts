@@ -53,6 +53,11 @@ export const usageError = (message: string, hint = '') => new CommandError(EXIT.
 /** The person declined, or pressed Ctrl-C. */
 export const cancelled = () => new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled; nothing was changed.');
 
+/** Throws `cancelled` where the person has pressed Ctrl-C; any other error is thrown unchanged. @param signal of the command */
+export function throwCancelled(error: unknown, signal: AbortSignal): never {
+  throw signal.aborted ? cancelled() : error;
+}
+
 export type Failure = { exitCode: number; code: string; message: string; hint: string };
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Context } from './command.ts';
-import { CommandError, cancelled, EXIT } from './exit.ts';
+import { CommandError, EXIT, throwCancelled } from './exit.ts';
 import { installDirectory, modulesIn, SERVER_PACKAGE, serverIntegrity, version } from './installation.ts';
 import { isRunning, runProgram } from './process-group.ts';
 import { requireConfirmation } from './prompts.ts';
@@ -45,7 +45,7 @@ export async function installServer(context: Context): Promise<string> {
     if (!modulesIn(directory)) throw failed(`${wanted} is not the package ${SERVER_PACKAGE}.`, NEEDED);
     await moveTo(target, directory);
   } catch (error) {
-    throw signal.aborted ? cancelled() : error;
+    throwCancelled(error, signal);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -5,7 +5,7 @@ import { findByDomain } from '../contract/urls.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { promptText } from './prompts.ts';
-import { dayOf, type Terminal } from './terminal.ts';
+import { dayOf, details, type Terminal } from './terminal.ts';
 
 export type Site = Output<'listWebsites'>[number];
 
@@ -68,13 +68,12 @@ export const siteData = (site: Site, host: string): Site => ({ ...site, iconUrl:
 
 /** Returns a website as lines of text. */
 export function formatSite({ terminal }: Context, site: Site, host: string): string {
-  const rows: [string, string][] = [
+  const rows = [
     ['verified', site.verified ? 'yes' : `no; prove it with \`emailauth sites verify ${site.domain}\``],
     ['icon', siteData(site, host).iconUrl ?? 'none'],
     ['since', dayOf(site.createdAt)],
     ['linked to', site.linkedAddress],
     ['your role', site.role],
   ];
-  const lines = rows.map(([name, value]) => `  ${terminal.style('dim', name.padEnd(10))}${value}`);
-  return [terminal.style('bold', displayName(site)), ...lines].join('\n');
+  return details(displayName(site), rows, 10, terminal);
 }

@@ -209,6 +209,11 @@ export function table(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map(pad).join('  ')).join('\n');
 }
 
+/** Returns a title with rows of a name and a value below it. @param width the columns of a name with the space after it */
+export function details(title: string, rows: readonly (readonly string[])[], width: number, { style }: Appearance): string {
+  return [style('bold', title), ...rows.map(([name, value]) => `  ${style('dim', name.padEnd(width))}${value}`)].join('\n');
+}
+
 /** Returns the day of an ISO 8601 time, in UTC. */
 export const dayOf = (time: string): string => time.slice(0, 10);
 

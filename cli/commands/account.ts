@@ -3,7 +3,7 @@ import type { Client } from '../../contract/client.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { shapeOf } from '../shapes.ts';
-import { dayOf, minuteOf, records, type Terminal, table } from '../terminal.ts';
+import { dayOf, details, minuteOf, records, type Terminal, table } from '../terminal.ts';
 
 type Settings = Output<'settings'>;
 type Overview = Output<'overview'>;
@@ -73,14 +73,14 @@ function withField(shape: string, name: string, fieldShape: string): string {
   return shape.replace(/}$/, `,${name}:${fieldShape}}`);
 }
 
-function formatSettings({ email, name, organisation, plan, createdAt }: Settings, { style }: Terminal): string {
-  const rows: [string, string][] = [
+function formatSettings({ email, name, organisation, plan, createdAt }: Settings, terminal: Terminal): string {
+  const rows = [
     ['name', name || 'none'],
     ['organization', organisation || 'none'],
     ['plan', plan],
     ['since', dayOf(createdAt)],
   ];
-  return [style('bold', email), ...rows.map(([term, value]) => `  ${style('dim', term.padEnd(14))}${value}`)].join('\n');
+  return details(email, rows, 14, terminal);
 }
 
 function formatOverview({ totalLogins, activeApplications, apiRequests, uptimePercent }: Overview, { style }: Terminal): string {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { AdminSession } from '../admin.ts';
 import type { CommandSpec, Context } from '../command.ts';
-import { cancelled, EXIT, usageError } from '../exit.ts';
+import { EXIT, throwCancelled, usageError } from '../exit.ts';
 import { version } from '../installation.ts';
 import { formatCount, type LoginStats, parseDays, summarize } from '../login-stats.ts';
 import { requireConfirmable, requireConfirmation } from '../prompts.ts';
@@ -54,9 +54,7 @@ const backup: CommandSpec = {
       program: version(),
       signal,
       report: (text) => terminal.note(text),
-    }).catch((error) => {
-      throw signal.aborted ? cancelled() : error;
-    });
+    }).catch((error) => throwCancelled(error, signal));
     if (missing > 0) terminal.note(`${missing} icons were not found, and are not in the backup.`);
     const count = (table: string) => (tables[table] ?? 0).toLocaleString('en');
     const counts = `accounts ${count('users')}, websites ${count('websites')}, events ${count('audit_log')}, icons ${icons}`;
@@ -105,9 +103,7 @@ const restore: CommandSpec = {
         terminal.note(`In ${place}:\n${table([['', 'now', 'backup'], ...rows])}`);
         await requireConfirmation(terminal, `Replace everything by the backup of ${minuteOf(header.createdAt)} UTC?`);
       },
-    }).catch((error) => {
-      throw signal.aborted ? cancelled() : error;
-    });
+    }).catch((error) => throwCancelled(error, signal));
 
     if (migrated.length > 0) terminal.note(`Migrated to this version: ${migrated.join(', ')}.`);
     terminal.note('All sessions, tokens, emailed links and remembered devices have ended.');
