@@ -33,7 +33,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * - main.ts waits 1.5 s for a start under way and, after the drain, 8 s for everything below. Then the process ends.
  * - With WORKERS, workers.ts gives every worker 7.5 s, then kills it.
  * - A process stops within 7 s: 4 s for requests (FINISH_MS) and meanwhile 1.5 s for jobs, then 1.5 s for the features, the outbox among
- *   them, and 1.5 s for the database (RELEASE_MS each). The outbox alone would take up to 8 s and the jobs 2 s.
+ *   them, and 1.5 s for the database (RELEASE_MS each). The outbox alone would take up to 8 s (its ABANDON_MS) and the jobs 2 s.
  * - The embedded PostgreSQL stops last, within 3 s; its supervisor stops it also when this process has ended.
  */
 /** How long idle connections stay open, so that a request on its way is still served. */

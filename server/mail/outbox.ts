@@ -18,7 +18,11 @@ const RENEWAL_AGE_MS = 10_000;
 const RENEWAL_MS = 5_000;
 const SWEEP_MS = 1_000;
 const CLAIM_SIZE = 32;
-const STOP_MS = 8_000;
+/**
+ * When a stop closes the connections of emails that the mail server has not replied to. The service waits less for a stop (RELEASE_MS of
+ * serving.ts), but a reply that arrives while its process is still running counts.
+ */
+const ABANDON_MS = 8_000;
 /** A reason may contain a name that differs from email to email, so only this many are logged. */
 const MAX_LOGGED_REASONS = 20;
 
@@ -107,7 +111,7 @@ export class Outbox {
       await Promise.all(this.#active);
     };
     const finished = new AbortController();
-    await Promise.race([finish().finally(() => finished.abort()), sleep(STOP_MS, undefined, finished).catch(() => {})]);
+    await Promise.race([finish().finally(() => finished.abort()), sleep(ABANDON_MS, undefined, finished).catch(() => {})]);
     if (this.#renewing) clearInterval(this.#renewing);
     this.#parts.mailer.abandon();
   }
