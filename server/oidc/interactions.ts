@@ -96,11 +96,7 @@ export class Interactions {
   }
 
   /** Grants or refuses what the application requests. @throws Fault interaction_ended */
-  decide(input: Parsed<'decideInteraction'>, cookieHeader: string | undefined): Promise<Output<'decideInteraction'>> {
-    return this.#parts.store.inRequest(() => this.#decide(input, cookieHeader));
-  }
-
-  async #decide({ uid, decision }: Parsed<'decideInteraction'>, cookieHeader: string | undefined): Promise<Output<'decideInteraction'>> {
+  async decide({ uid, decision }: Parsed<'decideInteraction'>, cookieHeader: string | undefined): Promise<Output<'decideInteraction'>> {
     const provider = await this.#parts.provider();
     const interaction = await this.#ofBrowser(provider, cookieHeader, uid);
     if (!interaction) throw new Fault('interaction_ended');

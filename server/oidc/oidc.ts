@@ -89,7 +89,7 @@ export function createOpenId(platform: Platform, { events, sendPage, steps }: Ne
     listener,
     accessTokens: new AccessTokens({ core, keys, issuer: publicUrl }),
     endpoints: [
-      handle('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie'))),
+      handle('decideInteraction', (input, { header }) => store.inRequest(() => interactions.decide(input, header('cookie')))),
       ...connectionEndpoints(new Connections(database)),
     ],
     jobs: [{ name: 'maintain-provider-keys', minute: 53, run: () => keys.maintain() }],
