@@ -207,21 +207,13 @@ export const mutations: Mutation[] = [
     ],
   ]),
   ...rowsOf('server/signin/methods/quick-login.ts', [
+    ['selector = $1 and device = $3 and email = $4', 'selector = $1 and email = $4 and $3::bytea is not null', 'test/api/accounts.test.ts'],
     [
-      'where selector = $1 and device = $4 and email = $5 and ${IS_ALIVE}\n',
-      'where selector = $1 and email = $5 and ${IS_ALIVE}\n',
-      'test/api/accounts.test.ts',
-    ],
-    [
-      'where selector = $1 and device = $4 and email = $5 and ${IS_ALIVE}\n',
-      'where selector = $1 and device = $4 and email = $5\n',
+      "email = $4 and ${isRememberedKeyAlive('remembered_keys')}\n",
+      'email = $4\n',
       'test/api/accounts.test.ts test/api/devices.test.ts test/api/account-endings.test.ts',
     ],
-    [
-      "and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))\n    and ($6",
-      'and ($6',
-      'test/api/accounts.test.ts',
-    ],
+    ['\n    and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - ${OVERLAP}))`;', '`;', 'test/api/accounts.test.ts'],
     ["and ($11::integer is null or ${isProvenWithin('remembered_keys', '$11')})\n", '\n', 'test/api/sign-in-methods.test.ts'],
     ["    and ${notBeingSignedOut('email')}\n  returning email, $12", '  returning email, $12', 'test/statements/accounts.test.ts'],
     ['    requireNoPasskey(destination);\n', '', 'test/api/sign-in-methods.test.ts test/api/passkeys.test.ts'],

@@ -10,26 +10,29 @@ import { digest, isRandomSecret, randomSecret } from '../../platform/secrets.ts'
 import { completeSignIns, type SignedIn } from '../complete.ts';
 import { columnsOf, type Destinations, requireNoPasskey, withToken } from '../destination.ts';
 
-const IS_ALIVE = isRememberedKeyAlive('remembered_keys');
+/** How long a verifier that was replaced remains valid, for concurrent requests. */
+const OVERLAP = "interval '60 seconds'";
+
+/** Whether a row is the valid key of $1 selector, $2 verifier, $3 device and $4 address. */
+const IS_VALID_KEY = `selector = $1 and device = $3 and email = $4 and ${isRememberedKeyAlive('remembered_keys')}
+    and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - ${OVERLAP}))`;
 
 /** @param seconds as SQL */
 const isProvenWithin = (key: string, seconds: string) => `${provenAtOf(key)} > now() - make_interval(secs => ${seconds})`;
 
-// The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
-// $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 audience, $10 client_id,
-// $11 seconds since the proof of the address at most, $12 mailbox, $13 interaction.
+// The verifier is replaced once it is a day old. $1…$4 as in IS_VALID_KEY, $5 next verifier, $6 domain, $7 hash of the token, $8 browser,
+// $9 audience, $10 client_id, $11 seconds since the proof of the address at most, $12 mailbox, $13 interaction.
 const QUICK_LOGIN = `
 with used as (
   update remembered_keys set used_at = now(),
-    verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then $3 else verifier end,
+    verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then $5 else verifier end,
     previous_verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then verifier else previous_verifier end,
     rotated_at = case when verifier = $2 and rotated_at <= now() - interval '1 day' then now() else rotated_at end
-  where selector = $1 and device = $4 and email = $5 and ${IS_ALIVE}
-    and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))
+  where ${IS_VALID_KEY}
     and ($6::text is null or exists (select from websites where domain = $6))
     and ($11::integer is null or ${isProvenWithin('remembered_keys', '$11')})
     and ${notBeingSignedOut('email')}
-  returning email, $12::text as mailbox, ${provenAtOf('remembered_keys')} as proven_at, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
+  returning email, $12::text as mailbox, ${provenAtOf('remembered_keys')} as proven_at, verifier = $5 as rotated, verifier not in ($2, $5) as replaced
 ),
 ${completeSignIns('used', {
   method: methodCode('remembered'),
@@ -48,15 +51,13 @@ select rotated, replaced from used`;
 const END_REUSED_KEY = `
 with ended as (
   delete from remembered_keys
-  where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'
+  where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - ${OVERLAP}
   returning email
 )
 ${raiseGenerations('ended')}`;
 
-// Why a key with the conditions of a website was rejected: whether it is valid without them. $1 selector, $2 device, $3 address, $4 verifier.
-const IS_TOO_OLD = `
-select 1 from remembered_keys where selector = $1 and device = $2 and email = $3 and ${IS_ALIVE}
-  and (verifier = $4 or (previous_verifier = $4 and rotated_at > now() - interval '60 seconds'))`;
+// Why a key with the conditions of a website was rejected: whether it is valid without them.
+const IS_TOO_OLD = `select 1 from remembered_keys where ${IS_VALID_KEY}`;
 
 const PROVEN_WITHIN = `
 select email from remembered_keys k
@@ -103,12 +104,10 @@ export class QuickLogins {
     const token = randomSecret();
     const nextSecret = randomSecret();
     const device = digest(browser.device);
+    const presented = [selector, verifier, device, email];
     const used = await this.#run<Used>('signin-quick', QUICK_LOGIN, [
-      selector,
-      verifier,
+      ...presented,
       digest(nextSecret),
-      device,
-      email,
       domain,
       digest(token),
       digest(browser.attempt),
@@ -119,7 +118,7 @@ export class QuickLogins {
       interaction,
     ]);
     if (!used) {
-      const isTooOld = maxAge !== null && (await this.#run('signin-key-age', IS_TOO_OLD, [selector, device, email, verifier]));
+      const isTooOld = maxAge !== null && (await this.#run('signin-key-age', IS_TOO_OLD, presented));
       if (isTooOld) throw new Fault('sign_in_too_old');
       await this.#run('signin-key-reuse', END_REUSED_KEY, [selector, device, verifier]);
       throw new Fault('bad_key');
