@@ -94,7 +94,8 @@ export class SignInMachine {
     const opened = hasCookies ? await links.open(textOf(t), browser) : null;
     if (!opened || opened.kind === 'signed_in_before') {
       NOT_OPENED.value += 1;
-      return { page: await pages.ofLink(request, cookies, opened ? 'again' : 'first'), status: 200 };
+      const opening = !opened ? 'first' : opened.verified ? 'again' : 'unverified';
+      return { page: await pages.ofLink(request, cookies, opening), status: 200 };
     }
     OPENED.value += 1;
     const next = await this.#after(request, source, await respondToProof(passkeys, cookies, opened, browser), opened.email);

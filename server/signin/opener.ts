@@ -16,13 +16,13 @@ import { needsPasskey, withToken } from './destination.ts';
 export type AddressProven = { kind: 'passkey_needed'; email: string; authKey: string; destination: Destination; language: string };
 
 /**
- * What opening an attempt by its link or code leads to. `signed_in_before`: this browser has opened it, and its token was used; `redirectUrl`
- * is the page "You are signed in".
+ * What opening an attempt by its link or code leads to. `signed_in_before`: this browser has opened it; `redirectUrl` is the page "You are
+ * signed in", and `verified` says whether the token was used.
  */
 export type OpeningResult =
   | ({ kind: 'signed_in' } & SignedIn)
   | AddressProven
-  | { kind: 'signed_in_before'; email: string; redirectUrl: string };
+  | { kind: 'signed_in_before'; email: string; redirectUrl: string; verified: boolean };
 
 /** An address that was just proven. `device`: the device cookie of the browser. */
 export type ProvenAddress = { email: string; device: string };
@@ -139,7 +139,7 @@ export class AttemptOpener {
 
   /**
    * Returns the result of an opening again that this browser has made within REPEAT_SECONDS: a double click aborts the first request.
-   * Where the token was used, at any time, it leads to the page "You are signed in" instead. Nothing is issued or changed.
+   * Later, or where the token was used, it leads to the page "You are signed in" instead. Nothing is issued or changed.
    * @param email of the attempt; null: any
    */
   async openAgain({ kind, id }: AttemptId, browser: Browser, email: string | null): Promise<OpeningResult | null> {
@@ -150,14 +150,13 @@ export class AttemptOpener {
     const { rows } = await core.query<OpenedHere>({ name: 'signin-opened-here', text: OPENED_HERE, values });
     const [opened] = rows;
     if (!opened) return null;
-    if (opened.used)
-      return {
-        kind: 'signed_in_before',
-        email: opened.email,
-        redirectUrl: `${publicUrl}${SIGN_IN_PATHS.link}?t=${secrets.link(kind, id)}`,
-      };
+    const { email: owner, used, isRecent, hasToken, passkeyFirst } = opened;
+    if (used || (hasToken && !isRecent)) {
+      const redirectUrl = `${publicUrl}${SIGN_IN_PATHS.link}?t=${secrets.link(kind, id)}`;
+      return { kind: 'signed_in_before', email: owner, redirectUrl, verified: used };
+    }
     const same = issued.find(({ authKey }) => authKey.selector.equals(opened.selector));
-    return same && opened.isRecent && opened.hasToken !== opened.passkeyFirst ? resultOf(opened, same) : null;
+    return same && isRecent && hasToken !== passkeyFirst ? resultOf(opened, same) : null;
   }
 }
 

@@ -60,11 +60,23 @@ describe('the link of an email that is opened twice in its browser', () => {
     }
   });
 
-  test('says after 10 s that it was used, when the website has not verified the token', async () => {
+  test('leads back to the sign-in page after 10 s, when the website has not verified the token', async () => {
     const { client, email, mail } = await begin();
     await openLink(client, mail);
     await later(email);
-    expect(bootOf(await client.get(mail.link)).link?.state).toBe('used');
+    const again = `/auth?${new URLSearchParams({ forward_url: `https://${shop}/welcome`, language: 'en' })}`;
+    expect(bootOf(await client.get(mail.link)).link).toEqual({ state: 'signed_in', again });
+    expect(bootOf(await client.get(again)).accounts).toMatchObject([{ email }]);
+    expect(bootOf(await service.client().get(mail.link)).link?.state).toBe('used');
+  });
+
+  test('adds no passkey after 10 s, where the website accepts nothing else', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/welcome`, require: 'passkey' });
+    const { link } = await stage.mailbox.waitFor(email);
+    for (const _ of ['opened', 'opened again']) expect(bootOf(await client.get(link)).addPasskey).toMatchObject({ email });
+    await later(email);
+    expect(bootOf(await client.get(link))).toMatchObject({ link: { state: 'used' } });
   });
 
   test('does not sign in another browser, nor the one that began after another one was confirmed', async () => {

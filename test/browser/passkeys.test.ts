@@ -74,6 +74,20 @@ describe('the offer of a passkey after a sign-in by email', () => {
     expect(await passkeysOf(email)).toEqual([]);
   });
 
+  test('says after a reload that the person is signed in, with the way on to the website', async () => {
+    const device = await openDevice(scene);
+    const { page } = device;
+    const email = await reachOffer(device);
+    await scene.stage.query("update sign_in_attempts set consumed_at = consumed_at - interval '10 seconds' where email = $1", [email]);
+    await page.reload();
+    await heading(page, text('en', 'link_done'));
+    await page.getByRole('link', { name: text('en', 'leaving_link_host', { host: 'localhost' }) }).click();
+    const before = await mailsTo(email);
+    await page.getByRole('button', { name: email }).first().click();
+    await welcomed(page, email);
+    expect(await mailsTo(email)).toBe(before);
+  });
+
   test('goes on when the device refuses to create one', async () => {
     const device = await openDevice(scene);
     const email = await reachOffer(device);

@@ -104,9 +104,9 @@ export class SignInLinks {
 
 /**
  * Why the page of a link is shown. `none`: nothing would have opened the link; `first`: the link was opened in a browser that it does not
- * sign in; `again`: in one that it has signed in.
+ * sign in; `again`: in one that it has signed in; `unverified`: in such a one, whose website or application has not verified the token.
  */
-export type Opening = 'none' | 'first' | 'again';
+export type Opening = 'none' | 'first' | 'again' | 'unverified';
 
 /** What the page of an opened link shows. */
 export type LinkPage = Pick<SignInBoot, 'link' | 'target' | 'language'>;
@@ -174,6 +174,7 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
   if (!found) return INVALID;
   const { kind, clientId, status } = found;
   if (opening === 'again') return describeSignedIn(found);
+  if (opening === 'unverified') return describeUnverified(found);
   if (opening === 'first') await recordVisit(parts, found);
   if (kind === 'oidc') return describeInteractionLink(found);
   if (clientId === CLI_CLIENT_ID) return describeProgramLink(parts, found, secret);
@@ -238,6 +239,13 @@ function describeSignedIn(found: LinkState): LinkPage {
   }
   const again = clientId === CLI_CLIENT_ID ? null : destination?.to === 'website' ? new URL(destination.url).origin : PORTAL_HOME;
   return { language, target: targetOf(found), link: { state: 'signed_in', again } };
+}
+
+/** The same where the token was not verified: the way on is the sign-in page, on which the browser signs in with the remembered account. */
+function describeUnverified(found: LinkState): LinkPage {
+  const { destination } = found;
+  const again = destination?.to === 'application' ? destination.url : againAt(found);
+  return { ...describeSignedIn(found), link: { state: 'signed_in', again } };
 }
 
 /** Returns where to begin again: at the website itself when it is not registered any more. */
