@@ -88,6 +88,18 @@ describe('the offer of a passkey after a sign-in by email', () => {
     expect(await mailsTo(email)).toBe(before);
   });
 
+  test('goes on after it has expired, and is repeated at the next sign-in by email', async () => {
+    const device = await openDevice(scene);
+    const email = await reachOffer(device);
+    // The challenge of another browser counts as one that has expired.
+    await device.context.clearCookies({ name: 'passkey_browser' });
+    await device.page.getByRole('button', { name: text('en', 'passkey_create_button') }).click();
+    await welcomed(device.page, email);
+    expect(await passkeysOf(email)).toEqual([]);
+    await device.cdp.send('WebAuthn.clearCredentials', { authenticatorId: device.authenticatorId });
+    await reachOffer(device);
+  });
+
   test('goes on when the device refuses to create one', async () => {
     const device = await openDevice(scene);
     const email = await reachOffer(device);

@@ -144,7 +144,10 @@ export function usePasskey(
 /** A passkey that may be created after a sign-in by email, and where the visitor goes on to. */
 export type Offer = { email: string; options: PasskeyCreationOptions; url: string };
 
-/** Offers a passkey, once. Whatever happens, the visitor goes on. */
+/**
+ * Offers a passkey. Whatever happens, the visitor goes on. After "Not now" or a cancelled dialog, the browser offers none for
+ * PASSKEY_LATER_SECONDS; an offer that has expired is repeated.
+ */
 export function PasskeyOffer({ target, offer: { email, options, url } }: { target: SignInBoot['target']; offer: Offer }) {
   const { t, language } = useTranslator();
   const [creating, setCreating] = useState(false);
@@ -153,12 +156,9 @@ export function PasskeyOffer({ target, offer: { email, options, url } }: { targe
 
   const create = async () => {
     setCreating(true);
-    try {
-      const credential = await createPasskey(options);
-      await api.registerPasskey({ credential, language }, { signal: AbortSignal.timeout(REGISTRATION_MS) });
-    } catch {
-      decline();
-    }
+    const credential = await createPasskey(options).catch(() => null);
+    if (credential) await api.registerPasskey({ credential, language }, { signal: AbortSignal.timeout(REGISTRATION_MS) }).catch(() => {});
+    else decline();
     location.replace(url);
   };
 
