@@ -12,7 +12,7 @@ export type CodeFieldOptions = {
   status(): string;
   /** Explains the keys. */
   keys: string;
-  /** Whether an empty Enter requests a new email; `r` always does. */
+  /** Whether an empty Enter requests a new email; `r` always does, unless other keys arrive with it. */
   enterRequestsEmail(): boolean;
   terminal: Terminal;
 };
@@ -39,6 +39,8 @@ export class CodeField {
   #tick = 0;
   /** What is being pasted; null: nothing. */
   #pasted: string | null = null;
+  /** The keys that have arrived at once: more than one where a terminal does not mark what is pasted. */
+  #keysAtOnce = 0;
   #isClosed = false;
   /** The lines on the screen. The field is the last one: terminals differ in how they treat lines below the cursor when resized. */
   #drawn: string[] = [];
@@ -96,6 +98,8 @@ export class CodeField {
 
   readonly #press = (text: string | undefined, { name, ctrl }: Key): void => {
     if (this.#isClosed) return;
+    this.#keysAtOnce += 1;
+    if (this.#keysAtOnce === 1) setImmediate(this.#endKeys, name);
     if (name === 'paste-start') this.#pasted = '';
     else if (name === 'paste-end') this.#addPasted();
     else if (this.#pasted !== null) this.#pasted = (this.#pasted + (text ?? '')).slice(0, MAX_PASTED_LENGTH);
@@ -104,7 +108,13 @@ export class CodeField {
     else if (name === 'backspace') this.#typed = this.#typed.slice(0, -1);
     else if (ctrl && name === 'u') this.#typed = '';
     else if (name === 'return' || name === 'enter') this.#enter();
-    else if (name === 'r') this.#submit({ kind: 'new_email' });
+    this.#draw();
+  };
+
+  /** Requests a new email for an `r` that was typed and not pasted. @param name of the first key that has arrived */
+  readonly #endKeys = (name: string | undefined): void => {
+    if (name === 'r' && this.#keysAtOnce === 1 && this.#pasted === null && !this.#isClosed) this.#submit({ kind: 'new_email' });
+    this.#keysAtOnce = 0;
     this.#draw();
   };
 

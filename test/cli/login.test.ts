@@ -198,6 +198,13 @@ describe('in a terminal', () => {
     await terminal.waitFor(email);
   });
 
+  test('sends no other email for an r in pasted text, in a terminal that does not mark it as pasted', async () => {
+    const { email, terminal, mail } = await begin(await newHome());
+    terminal.type(`Your code for the portal: ${mail.code.slice(0, 3)} ${mail.code.slice(3)}`);
+    await enter(terminal, '', `Signed in as ${email}`);
+    expect(stage.mailbox.mailsFor(email)).toHaveLength(1);
+  });
+
   test('uses only the digits of pasted text', async () => {
     const { email, terminal, mail } = await begin(await newHome());
     terminal.type(`\x1b[200~Your code, for one sign-in: ${mail.code.slice(0, 3)} ${mail.code.slice(3)}\x1b[201~`);
