@@ -217,6 +217,42 @@ describe('a remembered account', () => {
     await expect.poll(keyOf, { message: 'the service has voided the key' }).toEqual([{ length: 0 }]);
   });
 
+  test('stays removed when the response to an earlier removal arrives late', async () => {
+    const { context, page, email } = await remembered('en');
+    const [first, second] = [freshAddress('first'), freshAddress('second')];
+    const cookie = { name: 'remembered_accounts', url: scene.service.url };
+    await context.addCookies([{ ...cookie, value: encodeURIComponent(accountsWith(email, first, second)) }]);
+    await page.reload();
+    const arrivals: (() => void)[] = [];
+    let arrived = 0;
+    await page.route('**/auth/forget?*', async (route) => {
+      const response = await route.fetch({ maxRedirects: 0 });
+      await new Promise<void>((resolve) => {
+        arrivals.push(resolve);
+      });
+      // The browser stores the cookies of a response when it arrives.
+      const set = response.headersArray().flatMap(({ value }) => /^remembered_accounts=([^;]*)/.exec(value)?.[1] ?? []);
+      await context.addCookies(set.map((value) => ({ ...cookie, value })));
+      await route.fulfill({ response });
+      arrived += 1;
+    });
+    const x = (address: string) => page.getByRole('button', { name: text('en', 'remove_account', { email: address }) });
+    for (const [i, address] of [first, second].entries()) {
+      await x(address).click();
+      await x(address).waitFor({ state: 'detached' });
+      await expect.poll(() => arrivals.length).toBe(i + 1);
+    }
+    const shown = async () => decodeURIComponent(JSON.stringify(await context.cookies(scene.service.url)));
+    arrivals[1]();
+    await expect.poll(() => arrived).toBe(1);
+    arrivals[0]();
+    await expect.poll(() => arrived).toBe(2);
+    await expect.poll(shown).not.toContain(second);
+    await page.reload();
+    await x(email).waitFor();
+    expect(await x(second).count()).toBe(0);
+  });
+
   test('is shown only if it is a valid address, not as other text planted in the browser’s stores', async () => {
     const { context, page, email } = await remembered('en');
     const planted = 'Your account is locked, call +1 900 555 0100';

@@ -1,7 +1,6 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import type { Output } from '../../../contract/calls.ts';
 import type { RememberedAccount } from '../../../contract/remembered.ts';
-import type { DestinationParameters } from '../../../contract/signin.ts';
 import { timeAgo } from '../../lib/dates.ts';
 import { deleteKeys, forget, remember } from '../../lib/storage.ts';
 import { translateFailure, useTranslator } from '../../lib/texts.ts';
@@ -11,19 +10,16 @@ import { toastFailure } from '../../ui/toast.tsx';
 import { usePage } from './page.ts';
 import { formAction, useSteps } from './steps.ts';
 
-/** The remembered accounts. Only a click signs one in, never a page load. */
+/** The accounts that were removed, until the service has responded to all their removals. */
+const removed = new Set<string>();
+let openRemovals = 0;
+
+/** The remembered accounts of a sign-in. Only a click signs one in, never a page load. */
 export function RememberedList({
-  destination,
-  portal,
-  oneClick,
   accounts,
   onChange,
   onNeedsMail,
 }: {
-  destination: DestinationParameters | null;
-  portal: boolean;
-  /** The accounts that sign in with a click; the others only fill in their address. Unset: all. */
-  oneClick?: readonly string[];
   accounts: RememberedAccount[];
   /** An account was changed or removed. */
   onChange: () => void;
@@ -32,8 +28,10 @@ export function RememberedList({
 }) {
   const translator = useTranslator();
   const { t, language } = translator;
-  const { act } = usePage();
+  const { act, boot } = usePage();
   const steps = useSteps();
+  const { destination, oneClick } = steps;
+  const portal = boot.target.kind === 'portal';
   const [entering, setEntering] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
   if (accounts.length === 0) return null;
@@ -63,14 +61,24 @@ export function RememberedList({
     if (status === 401 || status === 403) onNeedsMail(email);
   };
 
-  const remove = (email: string) => {
-    forget(email);
+  const forgetRemoved = () => {
+    removed.forEach(forget);
     onChange();
-    // The service voids the key, which the browser no longer has. Without a connection, it ends by its age.
-    const body = new URLSearchParams({ email });
-    void fetch(formAction(steps, 'forget'), { method: 'POST', body, redirect: 'manual', keepalive: true }).catch(() => {});
+  };
+
+  const remove = async (email: string) => {
+    removed.add(email);
+    forgetRemoved();
     // The focused row is gone: the focus moves to the next one, or to the email field.
     requestAnimationFrame(() => (list.current ? list.current.querySelector('button')?.focus() : onNeedsMail('')));
+    openRemovals += 1;
+    // The service voids the key, which the browser no longer has. Without a connection, it ends by its age.
+    const body = new URLSearchParams({ email });
+    await fetch(formAction(steps, 'forget'), { method: 'POST', body, redirect: 'manual', keepalive: true }).catch(() => {});
+    // Its response has the cookies of when it was sent, with the accounts that were removed since then.
+    forgetRemoved();
+    openRemovals -= 1;
+    if (openRemovals === 0) removed.clear();
   };
 
   return (

@@ -122,7 +122,7 @@ function AddressStep({
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(firstEmail);
   const [accounts, readAccounts] = useRememberedAccounts();
-  const { destination, passkeyOnly = false, oneClick } = steps;
+  const { destination, passkeyOnly = false } = steps;
   const passkey = usePasskey(destination, passkeyOnly ? 'always' : 'known');
   const ownTexts = { rate_limited: crowdedTexts[passkey.offer ? 1 : 0][accounts.length > 0 ? 1 : 0] };
   const errors = useFormErrors('address', fallback, ownTexts);
@@ -176,14 +176,7 @@ function AddressStep({
       )}
       {steps.attemptMissing && attempt === null && <Note tone="plain">{t('auth.attempt_missing')}</Note>}
       {refused && <Note tone="failure">{refused}</Note>}
-      <RememberedList
-        destination={destination}
-        portal={portal}
-        oneClick={oneClick}
-        accounts={accounts}
-        onChange={readAccounts}
-        onNeedsMail={typeAddress}
-      />
+      <RememberedList accounts={accounts} onChange={readAccounts} onNeedsMail={typeAddress} />
       {choosing ? (
         <Button variant="secondary" className="mt-4 w-full" onClick={() => typeAddress(email)}>
           {t('auth.oidc_other_address')}
