@@ -5,9 +5,9 @@ import { cancelled } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What the person entered while waiting for the email. */
-export type FieldInput = { kind: 'code'; value: string } | { kind: 'new_email' };
+type FieldInput = { kind: 'code'; value: string } | { kind: 'new_email' };
 
-export type CodeFieldOptions = {
+type CodeFieldOptions = {
   /** Returns what is waited for; called for each frame. */
   status(): string;
   /** Explains the keys. */

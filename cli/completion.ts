@@ -7,7 +7,7 @@ const SERVICE_TIMEOUT_MS = 1_000;
 /** A value that a shell may insert, and its description. */
 type Candidate = readonly [value: string, description: string];
 
-export type Suggestion = {
+type Suggestion = {
   /** Those that start with what is typed. */
   candidates: Candidate[];
   /** Where other candidates come from, which the list of commands does not have. */

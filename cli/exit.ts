@@ -28,7 +28,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   10: 'a check was made, and its result is negative',
 };
 
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** An error that ends a command, with a message for the person and for the program that reads `--json`. */
 export class CommandError extends Error {
@@ -58,7 +58,7 @@ export function throwCancelled(error: unknown, signal: AbortSignal): never {
   throw signal.aborted ? cancelled() : error;
 }
 
-export type Failure = { exitCode: number; code: string; message: string; hint: string };
+type Failure = { exitCode: number; code: string; message: string; hint: string };
 
 /**
  * Returns the exit code and the texts for an error. An error with an `exitCode` has a message for the person; any other one is

@@ -16,7 +16,7 @@ export const CONFIG_KEYS = {
 export type ConfigKey = keyof typeof CONFIG_KEYS;
 
 /** A setting's value, and where it comes from. */
-export type Setting = { value: string; source: 'flag' | 'environment' | 'config' | 'default' };
+type Setting = { value: string; source: 'flag' | 'environment' | 'config' | 'default' };
 
 export type Settings = {
   /** The name under which these settings and credentials are stored. */

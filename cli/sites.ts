@@ -7,7 +7,7 @@ import { CommandError, EXIT } from './exit.ts';
 import { promptText } from './prompts.ts';
 import { dayOf, details, type Terminal } from './terminal.ts';
 
-export type Site = Output<'listWebsites'>[number];
+type Site = Output<'listWebsites'>[number];
 
 /** Returns the domain for people, and in parentheses its A-label where the two differ (RFC 5890). */
 export const displayName = ({ domain, displayDomain }: { domain: string; displayDomain: string }) =>

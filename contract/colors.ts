@@ -7,7 +7,7 @@ const MIN_BOUNDARY_CONTRAST = 3;
 export const accentFault = (text: string) => (text === '' || /^#[0-9a-f]{6}$/i.test(text) ? null : 'A color such as #0b6e58');
 
 /** The colors of a button with an accent color. */
-export type ButtonColors = {
+type ButtonColors = {
   fill: string;
   /** Of the fill while the pointer is over it. */
   hover: string;

@@ -120,7 +120,7 @@ type Table = typeof METHODS;
 export type Method = keyof Table;
 type MethodThat<SendsMail extends boolean> = { [M in Method]: Table[M]['sendsMail'] extends SendsMail ? M : never }[Method];
 export type EmailMethod = MethodThat<true>;
-export type OtherMethod = MethodThat<false>;
+type OtherMethod = MethodThat<false>;
 /** A name of a count that a method has of its own. */
 export type CountName<M extends Method = Method> = Exclude<Table[M]['count'], null>['name'];
 

@@ -43,7 +43,7 @@ export async function checkProxy(settings: ProxySettings, signal: AbortSignal): 
   }
 }
 
-export type ProxySettings = { publicUrl: string; trustProxy: number };
+type ProxySettings = { publicUrl: string; trustProxy: number };
 type Arrived = NonNullable<About['request']>;
 
 const APPEND =

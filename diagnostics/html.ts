@@ -9,7 +9,7 @@ export function addressesIn(html: string, page: URL): URL[] {
 }
 
 /** A form, ready to be submitted. */
-export type Form = { action: URL; body: string; contentType: string | undefined };
+type Form = { action: URL; body: string; contentType: string | undefined };
 
 const LOGOUT = /log[\s_-]*out|sign[\s_-]*out/i;
 

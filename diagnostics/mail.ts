@@ -160,7 +160,7 @@ function parseTags(text: string): Map<string, string> | null {
 }
 
 /** A domain's DMARC policy (RFC 7489 §6.3). */
-export type Dmarc = {
+type Dmarc = {
   policy: 'none' | 'quarantine' | 'reject';
   /** The DKIM domain must equal the sender's, rather than share its registrable domain. */
   strictDkim: boolean;
@@ -197,7 +197,7 @@ export function parseDmarc(text: string, isInherited = false): Dmarc | { error: 
 }
 
 /** The TXT records found for a sender: at its own name, else at its registrable domain. */
-export type FoundDmarc = { name: string; isInherited: boolean; texts: string[] };
+type FoundDmarc = { name: string; isInherited: boolean; texts: string[] };
 
 /**
  * Looks up the DMARC records of a sender.

@@ -68,7 +68,7 @@ export async function requestPage(
 }
 
 /** Why a request got no response. `fix` is empty where it depends on what was requested. */
-export type NetworkError = { code: string; detail: string; fix: string };
+type NetworkError = { code: string; detail: string; fix: string };
 
 /** The code of a lookup that found only private addresses. */
 const NOT_PUBLIC = 'ENOTPUBLIC';

@@ -116,7 +116,7 @@ function formatDuration(seconds: number): string {
 }
 
 /** The public record of a registered website. */
-export type RegisteredWebsite = Output<'findWebsite'>;
+type RegisteredWebsite = Output<'findWebsite'>;
 
 /** Longest proof file that is read, in characters; a proof file has 50. */
 const MAX_PROOF_FILE = 4_096;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { type Finding, fail, oneLine, pass } from './check.ts';
 
 /** One SPF record (RFC 7208 §4.6). Terms after `all` are errors, as receivers ignore them. */
-export type SpfRecord = {
+type SpfRecord = {
   /** Qualifier of `all`; null when there is none. */
   all: '+' | '-' | '~' | '?' | null;
   /** The domain whose record applies when this one has no `all`. */

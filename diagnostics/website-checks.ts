@@ -20,7 +20,7 @@ export type CheckWebsite = (website: WebsiteToCheck, signal: AbortSignal) => Pro
 
 type WebsiteToCheck = WebsitePaths & { domain: string; url?: string };
 
-export type WebsiteChecksOptions = {
+type WebsiteChecksOptions = {
   /** The API as the account that asks. */
   client: Client;
   /** Origin of the service. */

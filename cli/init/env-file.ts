@@ -10,7 +10,7 @@ export type Variable = {
 };
 
 /** What changes in a `.env` file. */
-export type Completion = {
+type Completion = {
   /** The text with the lines replaced and those that are missing appended. */
   text: string;
   /** The lines that are appended; empty when nothing is missing. */

@@ -18,7 +18,7 @@ import { CommandError, EXIT } from '../exit.ts';
 import { foreign, type Terminal } from '../terminal.ts';
 
 /** What exists at a path of a project. */
-export type Found = {
+type Found = {
   /** The path to write to, with symbolic links resolved. */
   target: string;
   /** The contents of the file; null when there is none. */

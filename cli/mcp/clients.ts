@@ -16,11 +16,11 @@ export type Machine = { env: Record<string, string | undefined>; home: string; p
 /** How this program is started as a server. */
 export type LocalServer = { command: string; args: string[]; env?: Record<string, string> };
 /** The address of the service. `tokenFrom`: the variable with an API key; null: the assistant signs in by itself. */
-export type RemoteServer = { url: string; tokenFrom: string | null };
+type RemoteServer = { url: string; tokenFrom: string | null };
 export type Server = LocalServer | RemoteServer;
 
 /** A server in an assistant's file. */
-export type Entry = Record<string, unknown>;
+type Entry = Record<string, unknown>;
 /** A program with its arguments. */
 export type CommandLine = readonly [string, ...string[]];
 

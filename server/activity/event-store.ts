@@ -30,7 +30,7 @@ export type EventRow = {
 export type Piece = { rows: EventRow[]; end: number; more: boolean };
 
 /** Whose events to read: those of the websites that an account manages, and of its applications. `localhost`: also those of localhost, which no one owns. */
-export type Owner = { id: string; email: string; localhost: boolean };
+type Owner = { id: string; email: string; localhost: boolean };
 
 /** A new row. `mail`: the id of the pending email that it is about. */
 export type NewEvent = { domain: string; kind: string; reason: string | null; email: string | null; count: number; mail: string | null };

@@ -5,7 +5,7 @@ import { refusalOf, remedyFor } from '../developers/refusals.ts';
 type Level = Output<'websiteEvents'>['events'][number]['level'];
 
 /** What happened, and what to do about it; `fix` is null when there is nothing to do. */
-export type Explanation = { level: Level; text: string; fix: string | null };
+type Explanation = { level: Level; text: string; fix: string | null };
 
 /** Steps that are in the audit log. */
 const AUDITED = {

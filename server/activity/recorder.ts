@@ -6,7 +6,7 @@ import { EventStore, type NewEvent } from './event-store.ts';
 import type { EventKind } from './explanations.ts';
 
 /** What one step of a sign-in at a website failed with, or waits for. `mail`: the id of the pending email that it is about. */
-export type StepEvent = { domain: string; kind: EventKind; reason?: string | null; email?: string | null; mail?: string };
+type StepEvent = { domain: string; kind: EventKind; reason?: string | null; email?: string | null; mail?: string };
 
 const WINDOW_MS = 60_000;
 /** Entries of one website, kind and reason in a minute, per process; further ones are summed up in one entry. */

@@ -21,7 +21,7 @@ export type Connection<Message> = {
 type Events = { ready(): void; replied(): void; ended(reason: string, login?: boolean): void };
 
 /** Begins to open a connection. Either `ready` and later `ended` is called, or `ended` alone; each once. */
-export type Connect<Message> = (events: Events) => Connection<Message>;
+type Connect<Message> = (events: Events) => Connection<Message>;
 
 type QueuedMessage<Message> = {
   message: Message;

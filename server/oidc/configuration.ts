@@ -46,7 +46,7 @@ export type ConfigurationParts = {
 };
 
 /** What the configuration needs of oidc-provider, which is imported on first use. */
-export type Library = {
+type Library = {
   errors: typeof errors;
   interactionPolicy: typeof interactionPolicy;
   currentRequest(): IncomingMessage | undefined;

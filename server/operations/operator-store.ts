@@ -12,7 +12,7 @@ import { StartError } from '../platform/start-error.ts';
 import { ERASED } from '../websites/visits.ts';
 
 /** What to do with the websites that the address owns. */
-export type Erasure = {
+type Erasure = {
   /** The address, in any form that people type. */
   address: string;
   /** Domains of its websites to delete. */
@@ -22,7 +22,7 @@ export type Erasure = {
 };
 
 /** How many rows of each table contain the address. */
-export type ErasedRows = Record<string, number>;
+type ErasedRows = Record<string, number>;
 
 type Statement = [table: string, text: string];
 

@@ -14,7 +14,7 @@ import { endGuesses } from './guesses.ts';
 type Expressions<Names extends string> = Record<Names, string>;
 
 /** What a sign-in issues and writes. */
-export type Completion = {
+type Completion = {
   /** How the person signed in; null where the proof does not say it. */
   method: string;
   /** The audit row. `action`: by default that of a sign-in to a website or the portal, and with a clientId to an application. `seconds`: from the request to the opening. */

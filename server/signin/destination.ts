@@ -27,7 +27,7 @@ insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now())
 export type ParsedDestination = z.output<typeof SignInDestination>;
 
 /** Where a page leads. `wrong`: a parameter of a website with a wrong value; `rule`: the one that the forward_url breaks. */
-export type PageDestination =
+type PageDestination =
   | { destination: Destination; wrong: 'max_age' | 'require' | null }
   | { destination: null; host: string; rule: ForwardUrlRule };
 

@@ -27,7 +27,7 @@ import type { PortalSessions } from './portal.ts';
 import { forgetRefusal, rememberRefusal, type SignInRequests } from './request.ts';
 
 /** The flows of signing in. */
-export type SignIn = {
+type SignIn = {
   requests: SignInRequests;
   ownAttempts: OwnAttempts;
   links: SignInLinks;

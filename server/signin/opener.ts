@@ -161,7 +161,7 @@ export class AttemptOpener {
 }
 
 /** What a call responds after a proof by email. */
-export type ProofResponse = { redirectUrl: string; passkey?: PasskeyCreationOptions } | { addPasskey: RequiredPasskey };
+type ProofResponse = { redirectUrl: string; passkey?: PasskeyCreationOptions } | { addPasskey: RequiredPasskey };
 
 /**
  * Makes a browser remember the account of a proof by email, and returns where it goes on: to the website, to a passkey that it has to add,

@@ -46,7 +46,7 @@ export type NewAttempt = {
 /** The limit of emails that refused a request: of the network, of the network and the mailbox together, or of the mailbox. */
 export type Limit = 'network' | 'pair' | 'mailbox';
 
-export type RequestResult =
+type RequestResult =
   /** `added`: what the pending email contains besides its own data. */
   | { status: 'sent'; added: Record<string, string> | null }
   | { status: 'not_registered' | 'recipients_used_up' | 'on_probation' }

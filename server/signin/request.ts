@@ -184,7 +184,7 @@ const RefusalCookie = SignInDestination.extend({ email: Email, language: Languag
  * A request for an email that the limit of its mailbox refused. An emailed link that is opened in the same browser can prove that
  * the mailbox is the person's; then the limit does not apply to the browser any more.
  */
-export type Refusal = ParsedDestination & { email: string; language: LanguageCode };
+type Refusal = ParsedDestination & { email: string; language: LanguageCode };
 
 /** Makes a request for an email. Its browser remembers for an hour that the limit of the mailbox refused it. */
 export async function rememberRefusal<Sent>(cookies: Cookies, refusal: Refusal, request: () => Promise<Sent>) {

@@ -4,7 +4,7 @@ import type { WebsiteSort } from '../../contract/websites.ts';
 import { paths, WEBSITES_PER_PAGE } from '../pages.ts';
 import { callQuery, STALE_MS } from './calls.ts';
 
-export type Period = (typeof STATS_PERIODS)[number];
+type Period = (typeof STATS_PERIODS)[number];
 
 /** Reads the days of a chart from an address. */
 export const periodOf = (query: URLSearchParams): Period => STATS_PERIODS.find((days) => String(days) === query.get('days')) ?? STATS_DAYS;

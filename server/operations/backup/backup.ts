@@ -9,7 +9,7 @@ import { ArchiveWriter } from './archive.ts';
 import { BackupError, readableError } from './backup-error.ts';
 import { BackupStore } from './store.ts';
 
-export type BackupOptions = {
+type BackupOptions = {
   config: StorageConfig;
   /** Absolute path; null: stdout. */
   file: string | null;
@@ -24,7 +24,7 @@ export type BackupOptions = {
 };
 
 /** `tables`: numbers of rows. `missing`: the number of icons whose bytes were not found. */
-export type Backup = { bytes: number; tables: Record<string, number>; icons: number; missing: number };
+type Backup = { bytes: number; tables: Record<string, number>; icons: number; missing: number };
 
 /**
  * Writes everything that a restore needs as one tar archive: the tables in one snapshot, which is consistent while the service runs, and

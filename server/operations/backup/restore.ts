@@ -11,7 +11,7 @@ import { type ArchiveEntry, type Header, newer, openArchive } from './archive.ts
 import { BackupError, damaged, readableError } from './backup-error.ts';
 import { BackupStore, type Counts, type Finished } from './store.ts';
 
-export type RestoreOptions = {
+type RestoreOptions = {
   config: StorageConfig;
   /** Absolute path; null: stdin. */
   file: string | null;
@@ -27,7 +27,7 @@ export type RestoreOptions = {
 /**
  * `tables`: numbers of rows. `iconsLeft`: icons from after the backup that could not be removed; no website shows them.
  */
-export type Restored = Finished & {
+type Restored = Finished & {
   createdAt: string;
   tables: Record<string, number>;
   icons: number;

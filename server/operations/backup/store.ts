@@ -7,7 +7,7 @@ import { migrateWithin } from '../../platform/db/migrate.ts';
 import { sqlFunctions } from '../../signin/sql-functions.ts';
 
 /** A table whose rows a backup contains. */
-export type KeptTable = {
+type KeptTable = {
   name: string;
   /** Condition for the rows; without it, all rows. */
   where?: string;

@@ -94,7 +94,7 @@ type Call = Caller & {
 /** A call that was made: its input before parsing, and its output or why it failed. */
 export type Result = { input: Fields } & ({ output: object; error?: undefined } | { output?: undefined; error: DescribedError });
 
-export type RunSettings = {
+type RunSettings = {
   describeError: DescribeError;
   /** Counts a call with an Authorization header, where the result may depend on it. */
   countCall(authorization: string, status: number): void;
@@ -230,7 +230,7 @@ export type Listener = (
 /** Returns what the response to a call contains besides; null: nothing. @param make makes the call */
 export type Addition = (source: RequestSource, make: () => Promise<Result>) => Promise<object | null>;
 
-export type ListenerSettings = RunSettings & {
+type ListenerSettings = RunSettings & {
   /** Returns what the response to a request contains besides, where the request prefers that (RFC 7240); null for any other. */
   additionTo(name: CallName, request: IncomingMessage): Addition | null;
   /** The calls of which a request may prefer more, so that their responses vary. */

@@ -2,7 +2,7 @@ import { anyEntered } from '../../../contract/entered.ts';
 import { Fault } from '../../../contract/errors.ts';
 
 /** Values of labels by name. They come from code, never from a request, so that their number is bounded. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 /** A value as prom-client writes it. */
 type Value = { labels: Record<string, string | number>; value: number; metricName?: string };

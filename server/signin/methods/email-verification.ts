@@ -166,7 +166,7 @@ export function emailVerificationEndpoints(verification: EmailVerification): End
 }
 
 /** A sign-in with an address that its issuer has verified. */
-export type VerifiedSignIn = {
+type VerifiedSignIn = {
   /** SHA-256 of the nonce. */
   nonce: Buffer;
   /** When the page was sent, in Unix milliseconds. */

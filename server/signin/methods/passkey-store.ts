@@ -28,7 +28,7 @@ export type StoredPasskey = {
 export type KnownPasskey = { id: string; credentialId: string; userHandle: Buffer; transports: string[] };
 
 /** A use of a passkey that was verified. `email`: the address of the passkey. `tokenHash` is null for the login of a program, which gets an authorization code. */
-export type PasskeyUse = {
+type PasskeyUse = {
   id: string;
   email: string;
   counter: number;
@@ -41,7 +41,7 @@ export type PasskeyUse = {
 } & Omit<Issued['stored'], 'tokenHash'>;
 
 /** A new passkey, and the challenge of its registration. */
-export type NewPasskey = {
+type NewPasskey = {
   challenge: Buffer;
   /** The generation of the account when the options were issued. */
   generation: number;
@@ -64,7 +64,7 @@ export type NewPasskey = {
 type TokenColumns = ReturnType<typeof columnsOf>;
 
 /** The attempt of a program that waits for its authorization code. */
-export type WaitingAttempt = { id: string; redirectUri: string; state: string };
+type WaitingAttempt = { id: string; redirectUri: string; state: string };
 
 // A challenge is used up only together with a passkey that exists, so that no one fills the table. $1 credential, $2 challenge.
 const BEGIN = `

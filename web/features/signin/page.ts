@@ -22,7 +22,7 @@ type ActOptions<Name extends PageCall> = {
 type Act = <Name extends PageCall>(name: Name, input: Input<Name>, options?: ActOptions<Name>) => Promise<ApiError | null>;
 
 /** The page that the browser shows, and what changes it. */
-export type Page = {
+type Page = {
   boot: SignInBoot;
   /** Shows another page, in the language of this one. */
   show(page: SignInPage): void;

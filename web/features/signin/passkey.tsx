@@ -33,7 +33,7 @@ async function noteAuthenticator(webAuthn: typeof PublicKeyCredential) {
 }
 
 /** What a sign-in with a passkey is for: as a sign-in with a remembered account, or the login of a program. */
-export type PasskeyDestination = DestinationParameters | { attempt: string } | null;
+type PasskeyDestination = DestinationParameters | { attempt: string } | null;
 
 /**
  * Signs in with a passkey that the person chooses in the list of the browser for the address field, which needs no request.
@@ -142,7 +142,7 @@ export function usePasskey(
 }
 
 /** A passkey that may be created after a sign-in by email, and where the visitor goes on to. */
-export type Offer = { email: string; options: PasskeyCreationOptions; url: string };
+type Offer = { email: string; options: PasskeyCreationOptions; url: string };
 
 /**
  * Offers a passkey. Whatever happens, the visitor goes on. After "Not now" or a cancelled dialog, the browser offers none for

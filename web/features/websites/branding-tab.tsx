@@ -231,7 +231,7 @@ function trimmed({ name, accent, fromName, logoUrl }: BrandingDraft): BrandingDr
   return { name: name.trim(), accent: accent.trim(), fromName: fromName.trim(), logoUrl: logoUrl.trim() };
 }
 
-export type Branding = Output<'websiteBranding'>;
+type Branding = Output<'websiteBranding'>;
 type BrandingDraft = Omit<Branding, 'defaults'>;
 type BrandingFieldName = keyof BrandingDraft;
 
