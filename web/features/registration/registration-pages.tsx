@@ -65,7 +65,9 @@ export function RegisterPage() {
 
   const change = (name: keyof Fields) => (event: { target: { value: string } }) => {
     setFields({ ...fields, [name]: event.target.value });
-    setFaults({ ...faults, [name]: undefined });
+    // The alert, and the fields that it is about, are of what was sent before.
+    setFaults(register.error ? {} : { ...faults, [name]: undefined });
+    if (register.error) register.reset();
   };
 
   return (
