@@ -169,8 +169,11 @@ type LinkBoot =
   | { state: 'native'; redirectUrl: string }
   /** A sign-in to an application that began in another browser, in which the code of the email has to be entered. Nothing was consumed. */
   | { state: 'other_browser'; maskedEmail: string }
-  /** The link was used, and has signed in this browser or a program. `again`: where to continue; null for a program. */
-  | { state: 'signed_in'; again: string | null }
+  /**
+   * The link was used, and has signed in this browser or a program. `email`: masked where this browser did not enter it; `again`: where to
+   * continue; null for a program.
+   */
+  | { state: 'signed_in'; email: string; again: string | null }
   /** `again`: where to start over. `gone`: the website was registered again after the email was sent. */
   | { state: 'used' | 'expired' | 'gone' | 'invalid'; again: string };
 

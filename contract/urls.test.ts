@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { domainInput, hasOwnScheme, isLoopbackRedirectHost, isThisMachine, redirectUriFault } from './urls.ts';
+import { domainInput, hasOwnScheme, isLoopbackRedirectHost, isThisMachine, redirectUriFault, returnPageOf } from './urls.ts';
 
 test.each([
   ['localhost', true, true],
@@ -127,4 +127,22 @@ test.each([
   '',
 ])('the redirect URI %j is rejected', (uri) => {
   expect(redirectUriFault(uri)).toEqual(expect.any(String));
+});
+
+test.each([
+  ['https://shop.example/callback?state=x&return_to=%2Fcart%3Fid%3D1', 'https://shop.example/cart?id=1'],
+  ['https://shop.example/callback?return_to=/', 'https://shop.example/'],
+  ['https://shop.example/welcome?from=mail', 'https://shop.example'],
+  ['http://localhost:4000/callback?return_to=/account', 'http://localhost:4000/account'],
+  ['https://shop.example/callback?return_to=', 'https://shop.example'],
+  ['https://shop.example/callback?return_to=//evil.example/', 'https://shop.example'],
+  ['https://shop.example/callback?return_to=/%5Cevil.example/', 'https://shop.example'],
+  ['https://shop.example/callback?return_to=https://evil.example/', 'https://shop.example'],
+  ['https://shop.example/callback?return_to=.evil.example/', 'https://shop.example'],
+  ['https://shop.example/callback?return_to=@evil.example/', 'https://shop.example'],
+  ['https://shop.example/callback?return_to=/%09/evil.example', 'https://shop.example'],
+  ['https://shop.example/callback?return_to=/a&return_to=//evil.example', 'https://shop.example/a'],
+])('a signed-in person continues from %j to %j', (forwardUrl, page) => {
+  expect(returnPageOf(forwardUrl)).toBe(page);
+  expect(new URL(page).origin).toBe(new URL(forwardUrl).origin);
 });

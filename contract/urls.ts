@@ -40,6 +40,17 @@ export function domainInput(input: string): string {
 /** Returns the normal form (normalHost) of what a person typed or pasted as a domain, or null. */
 export const normalDomain = (input: string): string | null => normalHost(domainInput(input));
 
+/**
+ * Returns the page of a website to which a person continues who is signed in there: the path in the `return_to` of its forward_url, as the
+ * integrations of this service have it, else the home page. A callback without a token would only refuse the person.
+ * @param forwardUrl a valid one
+ */
+export function returnPageOf(forwardUrl: string): string {
+  const { origin, searchParams } = new URL(forwardUrl);
+  const path = searchParams.get('return_to') ?? '';
+  return /^\/(?![/\\])[!-~]{0,500}$/.test(path) ? origin + path : origin;
+}
+
 /** Returns the website with a domain, as people or machines write it, or undefined. */
 export function findByDomain<Site extends { domain: string }>(websites: readonly Site[], text: string): Site | undefined {
   const wanted = normalDomain(text);

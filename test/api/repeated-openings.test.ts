@@ -56,7 +56,7 @@ describe('the link of an email that is opened twice in its browser', () => {
       await after(email);
       const page = await client.get(mail.link);
       expect(page.text).toContain('You are signed in');
-      expect(bootOf(page).link).toEqual({ state: 'signed_in', again: `https://${shop}` });
+      expect(bootOf(page).link).toEqual({ state: 'signed_in', email, again: `https://${shop}` });
     }
   });
 
@@ -112,7 +112,7 @@ describe('the code of an email that is sent twice', () => {
     expect((await enter()).redirectUrl).toBe(redirectUrl);
     expect(await verify(tokenOf(redirectUrl))).toMatchObject({ valid: true, email, method: 'code' });
     const page = await client.get((await enter()).redirectUrl);
-    expect(bootOf(page).link).toEqual({ state: 'signed_in', again: `https://${shop}` });
+    expect(bootOf(page).link).toEqual({ state: 'signed_in', email, again: `https://${shop}` });
     await later(email);
     expect(await enter()).toMatchObject({ code: 'bad_code' });
   });
@@ -173,7 +173,7 @@ test('the link to an application leads to the same token twice, and then to the 
   expect(await openLink(client, mail)).toBe(location);
   await visit(client, location.slice(service.url.length));
   const { origin } = new URL(application.redirectUri);
-  expect(bootOf(await client.get(mail.link)).link).toEqual({ state: 'signed_in', again: origin });
+  expect(bootOf(await client.get(mail.link)).link).toEqual({ state: 'signed_in', email, again: origin });
 });
 
 test('the link to the portal leads on in the browser whose session it opened, and in no other one', async () => {
@@ -181,7 +181,7 @@ test('the link to the portal leads on in the browser whose session it opened, an
   const { email, pkce } = await authorize(client);
   const mail = await stage.mailbox.waitFor(email);
   expect((await exchange(client, codeOf(mail), pkce.codeVerifier)).status).toBe(200);
-  expect(bootOf(await client.get(mail.link)).link).toEqual({ state: 'signed_in', again: '/developer' });
+  expect(bootOf(await client.get(mail.link)).link).toEqual({ state: 'signed_in', email, again: '/developer' });
   expect(bootOf(await service.client().get(mail.link)).link?.state).toBe('used');
 });
 
@@ -194,7 +194,8 @@ test('the link of a program says for 10 s that the program is signed in', async 
   const body = { code, code_verifier: pkce.codeVerifier, client_id: CLI_CLIENT_ID };
   expect((await client.post('/api/auth/token', body)).status).toBe(200);
   const browser = service.client();
-  expect(bootOf(await browser.get(mail.link)).link).toEqual({ state: 'signed_in', again: null });
+  // Any browser may open this page.
+  expect(bootOf(await browser.get(mail.link)).link).toEqual({ state: 'signed_in', email: 'd•••@mail.example', again: null });
   await later(email);
   expect(bootOf(await browser.get(mail.link)).link?.state).toBe('used');
 });

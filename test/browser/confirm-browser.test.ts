@@ -78,6 +78,6 @@ describe.each([
     await page.getByRole('button', { name: text('en', 'confirm_button', { host: 'localhost' }) }).click();
     await heading(page, `Hello ${other}`);
     await page.goto(mail.link);
-    await heading(page, text('en', 'link_done'));
+    await heading(page, text('en', 'signed_in_title', { email: other }));
   });
 });

@@ -33,7 +33,7 @@ describe('a developer signs in to the portal', () => {
     await tab.waitForURL(url('/developer'));
     await tab.getByRole('button', { name: email }).waitFor();
     await expect.poll(() => tab.evaluate('JSON.stringify({ ...localStorage })')).not.toMatch(/codeVerifier|code_verifier/);
-    await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor();
+    await heading(page, text(language, 'signed_in_title', { email }));
   });
 
   test('by the code, typed in the first window', async () => {

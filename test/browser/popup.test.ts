@@ -59,7 +59,7 @@ describe('a website that opens the sign-in page in a popup', () => {
     const tab = await page.context().newPage();
     await tab.goto((await scene.stage.mailbox.waitFor(email)).link).catch(() => {});
     await heading(page, 'Signed in');
-    await popup.getByText(text('en', 'opened_title')).waitFor();
+    await heading(popup, text('en', 'signed_in_title', { email }));
   });
 });
 

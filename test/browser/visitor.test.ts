@@ -37,7 +37,7 @@ describe('a visitor of a website', () => {
     const tab = await context.newPage();
     await tab.goto(mail.link);
     await welcomed(tab, email);
-    await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor();
+    await heading(page, text(language, 'signed_in_title', { email }));
   });
 
   test('opens the link in another browser, which requires the address and does not sign the first one in', async () => {
@@ -78,7 +78,7 @@ describe('a visitor of a website', () => {
     await other.goto(mail.link);
     await heading(other, text(language, 'link_used'));
     await same.goto(mail.link);
-    await heading(same, text(language, 'link_done'));
+    await heading(same, text(language, 'signed_in_title', { email }));
     await same.getByRole('link', { name: text(language, 'leaving_link_host', { host: 'localhost' }) }).waitFor();
     await isAccessibleInBothThemes(same);
   });

@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useLayoutEffect, useRef } from 'react';
 import { cx } from './cx.ts';
 
 /** Receives the title of a page that the service renders; null in the browser. */
@@ -26,7 +26,8 @@ function markPageShown(): boolean {
 export function PageHeading({ title, className, children }: { title: string; className?: string; children?: ReactNode }) {
   usePageTitle(`${title} · Email Auth`);
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // Before the effects by which a field takes the focus.
+  useLayoutEffect(() => {
     if (markPageShown()) heading.current?.focus({ preventScroll: true });
   }, []);
   return (

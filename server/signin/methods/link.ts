@@ -6,6 +6,7 @@ import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../../contract/limits.ts';
 import { SIGN_IN_PATHS, type SignInBoot } from '../../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Destination } from '../../../contract/signin.ts';
+import { returnPageOf } from '../../../contract/urls.ts';
 import { type EventRecorder, type EventSink, subjectOf } from '../../activity/recorder.ts';
 import { type Applications, isApplicationId } from '../../developers/applications.ts';
 import { type Browser, createAuthKey, deviceLabelOf } from '../../developers/browser.ts';
@@ -172,9 +173,9 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
   const attempt = parts.secrets.readLink(secret);
   const found = attempt && (await linkState(parts.core, attempt.id));
   if (!found) return INVALID;
-  const { kind, clientId, status } = found;
-  if (opening === 'again') return describeSignedIn(found);
-  if (opening === 'unverified') return describeUnverified(found);
+  const { kind, clientId, status, email } = found;
+  if (opening === 'again') return describeSignedIn(found, email);
+  if (opening === 'unverified') return describeUnverified(found, email);
   if (opening === 'first') await recordVisit(parts, found);
   if (kind === 'oidc') return describeInteractionLink(found);
   if (clientId === CLI_CLIENT_ID) return describeProgramLink(parts, found, secret);
@@ -193,7 +194,7 @@ export async function describePortalLink({ core, secrets }: PageParts, code: str
   const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
   if (found?.clientId !== WEB_CLIENT_ID) return INVALID;
   const { status, email, session, recent } = found;
-  if (session && digest(cookies.get('sid') ?? '').equals(session)) return describeSignedIn(found);
+  if (session && digest(cookies.get('sid') ?? '').equals(session)) return describeSignedIn(found, email);
   const attempt = cookies.get('attempt');
   const began = attempt !== undefined && digest(attempt).equals(found.browser);
   // The second click of two may have aborted the page that used the link, so that its session has not arrived.
@@ -225,8 +226,11 @@ function targetOf({ destination, website }: LinkState): LinkPage['target'] {
   return destination?.to === 'website' ? siteTarget(destination.host, website) : { kind: 'portal' };
 }
 
-/** The page of a link in a browser that it has signed in, or of the link of a program: with the way on, if there is one. */
-function describeSignedIn(found: LinkState): LinkPage {
+/**
+ * The page of a link in a browser that it has signed in, or of the link of a program: with the way on, if there is one.
+ * @param email as the page shows it
+ */
+function describeSignedIn(found: LinkState, email: string): LinkPage {
   const { kind, clientId, redirectUri, destination, language } = found;
   if (kind === 'oidc') {
     const { origin } = new URL(redirectUri ?? '');
@@ -234,18 +238,18 @@ function describeSignedIn(found: LinkState): LinkPage {
     return {
       language,
       target: siteTarget(redirectHostOf(redirectUri ?? ''), null),
-      link: { state: 'signed_in', again: isWeb ? origin : null },
+      link: { state: 'signed_in', email, again: isWeb ? origin : null },
     };
   }
-  const again = clientId === CLI_CLIENT_ID ? null : destination?.to === 'website' ? new URL(destination.url).origin : PORTAL_HOME;
-  return { language, target: targetOf(found), link: { state: 'signed_in', again } };
+  const again = clientId === CLI_CLIENT_ID ? null : destination?.to === 'website' ? returnPageOf(destination.url) : PORTAL_HOME;
+  return { language, target: targetOf(found), link: { state: 'signed_in', email, again } };
 }
 
 /** The same where the token was not verified: the way on is the sign-in page, on which the browser signs in with the remembered account. */
-function describeUnverified(found: LinkState): LinkPage {
+function describeUnverified(found: LinkState, email: string): LinkPage {
   const { destination } = found;
   const again = destination?.to === 'application' ? destination.url : againAt(found);
-  return { ...describeSignedIn(found), link: { state: 'signed_in', again } };
+  return { ...describeSignedIn(found, email), link: { state: 'signed_in', email, again } };
 }
 
 /** Returns where to begin again: at the website itself when it is not registered any more. */
@@ -262,9 +266,9 @@ function describeVisitorLink(found: LinkState): LinkPage {
 
 /** The page of the link of `emailauth login` leads to the program, which waits on this computer. */
 function describeProgramLink({ publicUrl }: PageParts, found: LinkState, secret: string): LinkPage {
-  const { redirectUri, state, status, recent } = found;
+  const { redirectUri, state, status, recent, email } = found;
   // The program is signed in, which has no cookies by which this browser could be told from another one.
-  if (status === 'used' && recent) return describeSignedIn(found);
+  if (status === 'used' && recent) return describeSignedIn(found, maskEmail(email));
   if (!redirectUri || !state) return INVALID;
   return pageOf(found, targetOf(found), againAt(found), {
     state: 'native',

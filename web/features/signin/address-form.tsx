@@ -91,6 +91,7 @@ export function AddressForm({
         error={errorMessage}
         onChange={(event) => {
           setError(null);
+          setOfForm(null);
           onChange(event.target.value);
         }}
       />

@@ -41,30 +41,34 @@ export function CodeForm({
     const { method, missing } = readEntered(text);
     return t(`auth.${method}_missing`, { count: String(missing) });
   };
+  // What is left to a person without the code: the link, unless it was used in another browser.
+  const usedElsewhere = status === 'opened_elsewhere';
+  const isSpent = status === 'code_spent';
   const textOf = (reason: Failure, spent: boolean) =>
-    reason.code === 'rate_limited'
+    reason.code === 'rate_limited' && !usedElsewhere
       ? t('auth.code_paused')
       : translateFailure(translator, reason, spent ? 'auth.code_spent' : 'auth.code_wrong');
   const [errorMessage, setError] = useState(() => {
     if (failure?.typed) return missingOf(failure.typed);
-    if (failure?.form === 'code') return textOf(failure as Failure, status === 'code_spent');
-    return status === 'code_spent' ? t('auth.code_spent') : null;
+    return failure?.form === 'code' ? textOf(failure as Failure, isSpent) : null;
   });
-  const attemptOfErrors = useRef(attempt);
+  const shownError = errorMessage ?? (isSpent ? t('auth.code_spent') : null);
+  const subject = `${attempt} ${usedElsewhere}`;
+  const subjectOfErrors = useRef(subject);
 
   useEffect(() => {
-    // A new email has a new code with its own number of tries.
-    if (attemptOfErrors.current === attempt) return;
-    attemptOfErrors.current = attempt;
+    // A new email has a new code with its own number of tries, and a link that was used elsewhere does not work any more.
+    if (subjectOfErrors.current === subject) return;
+    subjectOfErrors.current = subject;
     setError(null);
-  }, [attempt]);
+  }, [subject]);
 
   const enter = async (text: string, submitted = false) => {
     const { value, typed, missing } = readEntered(text);
     setCode(typed);
     if (value === null) {
       if (missing <= 0) setError(t('auth.code_wrong'));
-      else if (submitted) setError(missingOf(typed));
+      else setError(submitted ? missingOf(typed) : null);
       return;
     }
     setError(null);
@@ -72,7 +76,7 @@ export function CodeForm({
     const refusal = await onCode(email, value).catch((error): Failure => (isApiError(error) ? error : { code: 'internal' }));
     // The page goes on.
     if (!refusal) return;
-    setError(textOf(refusal, status === 'code_spent' || refusal.triesLeft === 0));
+    setError(textOf(refusal, isSpent || refusal.triesLeft === 0));
     setCode('');
     setChecking(false);
     field.current?.focus();
@@ -117,7 +121,7 @@ export function CodeForm({
               key={index}
               className={cx(
                 'grid h-12 place-items-center rounded-control border font-mono text-xl',
-                errorMessage ? 'border-danger' : 'border-edge/60',
+                shownError ? 'border-danger' : 'border-edge/60',
                 index === Math.min(code.length, places - 1) &&
                   'group-focus-within:border-accent group-focus-within:outline-2 group-focus-within:-outline-offset-1 group-focus-within:outline-accent',
               )}
@@ -135,7 +139,7 @@ export function CodeForm({
           inputMode={INPUT_MODE}
           autoComplete="one-time-code"
           spellCheck="false"
-          aria-invalid={errorMessage ? true : undefined}
+          aria-invalid={shownError ? true : undefined}
           aria-describedby={`${id}-note`}
           onChange={(event) => enter(event.target.value)}
           onKeyUp={moveCaretToEnd}
@@ -149,7 +153,7 @@ export function CodeForm({
       </div>
       <div id={`${id}-note`} className="mt-1.5 text-sm">
         <div role="alert" className="text-danger">
-          {errorMessage}
+          {shownError}
         </div>
         <div role="status" className="text-muted">
           {checking && (

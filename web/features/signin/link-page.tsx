@@ -102,7 +102,7 @@ function BackToProgram({ target, link }: { target: Target; link: LinkWith<'nativ
 }
 
 const endedTexts = {
-  signed_in: { title: 'auth.link_done', text: 'auth.link_done_text' },
+  signed_in: { title: 'auth.signed_in_title', text: 'auth.link_done_text' },
   used: { title: 'auth.link_used', text: 'auth.link_used_text' },
   expired: { title: 'auth.link_expired', text: 'auth.link_expired_text' },
   gone: { title: 'auth.link_gone', text: 'auth.link_gone_text' },
@@ -112,12 +112,13 @@ const endedTexts = {
 function EndedLink({ target, link }: { target: Target; link: LinkWith<keyof typeof endedTexts> }) {
   const { t } = useTranslator();
   const { title, text } = endedTexts[link.state];
+  const email = link.state === 'signed_in' ? link.email : '';
   const host = target.kind === 'site' ? target.displayHost : '';
   const next = link.state !== 'signed_in' ? 'auth.start_again' : host ? 'auth.leaving_link_host' : 'auth.continue_to_portal';
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t(title)} />
+      <PageHeading title={t(title, { email })} className={email ? 'text-xl leading-7 wrap-anywhere' : undefined} />
       <p className="mt-2 text-muted wrap-anywhere">{t(text, { host })}</p>
       {link.again && (
         <ButtonLink href={link.again} className="mt-6 w-full wrap-anywhere">

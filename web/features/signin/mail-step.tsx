@@ -3,8 +3,9 @@ import type { ApiError } from '../../../contract/client.ts';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import type { AttemptStatus } from '../../../contract/signin.ts';
+import { returnPageOf } from '../../../contract/urls.ts';
 import { api } from '../../lib/api.ts';
-import { isApiError, type OwnTexts, translateError, useTranslator } from '../../lib/texts.ts';
+import { isApiError, type OwnTexts, type TextKey, translateError, useTranslator } from '../../lib/texts.ts';
 import { INBOX, paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -16,6 +17,16 @@ import { CodeForm } from './code-form.tsx';
 import { useBoot, usePage } from './page.ts';
 import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
 import { mailboxSite } from './web-mail.ts';
+
+/** The heading of step 2, which says what has become of the email, and the text below it. */
+const headings: Record<AttemptStatus, readonly [title: TextKey, text?: TextKey]> = {
+  waiting: ['auth.check_email', 'auth.email_instructions'],
+  code_spent: ['auth.check_email', 'auth.email_instructions'],
+  opened: ['auth.signed_in_title'],
+  opened_elsewhere: ['auth.opened_elsewhere_title', 'auth.opened_elsewhere_text'],
+  mail_failed: ['auth.mail_failed_title', 'auth.mail_failed'],
+  expired: ['auth.link_expired', 'auth.mail_expired'],
+};
 
 /** Step 2: waits for the link or the code of the email. */
 export function MailStep({
@@ -35,35 +46,40 @@ export function MailStep({
   const { target, inbox } = useBoot();
   const { email, status } = attempt;
   const expired = status === 'expired';
+  const opened = status === 'opened';
+  const open = status === 'waiting' || status === 'code_spent';
   usePolledStatus(attempt);
   const refused = useFormErrors('resend', 'auth.error_send_portal', crowded);
   const provider = mailboxSite(email);
   const mailbox = inbox ? INBOX : provider?.url;
-  const [before, after] = t('auth.magic_link_sent').split('{email}');
+  const [before, after] = open ? t('auth.magic_link_sent').split('{email}') : ['', ''];
+  const [title, text] = headings[status];
   const codeField = useRef<HTMLInputElement>(null);
 
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t('auth.check_email')} />
-      <p className="mt-1.5 text-muted">
-        {before}
-        <strong className="font-medium text-ink wrap-anywhere">{email}</strong>
-        {after}
-      </p>
-      {(status === 'waiting' || status === 'code_spent') && <p className="mt-2 text-muted">{t('auth.email_instructions')}</p>}
+      <PageHeading key={title} title={t(title, { email })} className={opened ? 'text-xl leading-7 wrap-anywhere' : undefined} />
+      {!opened && (
+        <p className="mt-1.5 text-muted">
+          {before}
+          <strong className="font-medium text-ink wrap-anywhere">{email}</strong>
+          {after}
+        </p>
+      )}
+      {opened && <WayOn target={target} />}
+      {text && <p className="mt-2 text-muted">{t(text)}</p>}
       {(refused.ofForm ?? refused.atField) && <Note tone="failure">{refused.ofForm ?? refused.atField}</Note>}
-      <StatusNote target={target} status={status} />
       {status === 'opened_elsewhere' && (
         <Resend attempt={attempt} layout="here" onResend={onResend} onSent={() => codeField.current?.focus()} />
       )}
-      {mailbox && status === 'waiting' && (
+      {mailbox && open && (
         <ButtonLink variant="secondary" href={mailbox} target="_blank" rel="noopener noreferrer" className="mt-5 w-full">
           {inbox ? t('auth.open_inbox') : t('auth.open_mail', { name: provider?.name ?? '' })}
           <OpenIcon />
         </ButtonLink>
       )}
-      {status !== 'opened' && !expired && <CodeForm field={codeField} attempt={attempt} onCode={onCode} />}
+      {!opened && !expired && <CodeForm field={codeField} attempt={attempt} onCode={onCode} />}
       <div className={expired ? '-mb-3 mt-4 flex flex-col-reverse gap-1' : '-mx-3 -mb-3 mt-4 flex flex-wrap justify-between gap-x-2'}>
         <ButtonLink
           variant="quiet"
@@ -76,53 +92,26 @@ export function MailStep({
         >
           {t('auth.use_different_email')}
         </ButtonLink>
-        {status !== 'opened' && status !== 'opened_elsewhere' && (
-          <Resend attempt={attempt} layout={expired ? 'expired' : 'line'} onResend={onResend} />
-        )}
+        {!opened && status !== 'opened_elsewhere' && <Resend attempt={attempt} layout={expired ? 'expired' : 'line'} onResend={onResend} />}
       </div>
     </Card>
   );
 }
 
-const openedTexts = {
-  elsewhere: ['auth.opened_elsewhere_title', 'auth.opened_elsewhere_text'],
-  inTab: ['auth.opened_title', 'auth.opened_text'],
-  before: ['auth.link_done', 'auth.link_done_text'],
-} as const;
-
-/** The status of the email, once it has changed, and the way on after a sign-in. */
-function StatusNote({ target, status }: { target: SignInBoot['target']; status: AttemptStatus }) {
+/** The way on of a person who is signed in, on this page after the back button or in another tab. */
+function WayOn({ target }: { target: SignInBoot['target'] }) {
   const { t } = useTranslator();
-  const { query } = useSteps();
-  // The page was opened after the sign-in, such as by the back button: there need not be another tab.
-  const [wasOpened] = useState(status === 'opened');
-  const elsewhere = status === 'opened_elsewhere';
-  const failed = status === 'mail_failed' || status === 'expired';
-  const [title, text] = openedTexts[elsewhere ? 'elsewhere' : wasOpened ? 'before' : 'inTab'];
-  const site = target.kind === 'site' && new URLSearchParams(query).get('forward_url');
-  const next = site ? new URL(site).origin : target.kind === 'portal' && paths.developer;
+  const { destination } = useSteps();
+  const forwardUrl = target.kind === 'site' && destination?.forward_url;
+  const next = forwardUrl ? returnPageOf(forwardUrl) : target.kind === 'portal' && paths.developer;
   return (
     <>
-      <div role="status">
-        {(status === 'opened' || elsewhere) && (
-          <Note tone="plain">
-            <p className="text-base font-medium">{t(title)}</p>
-            <p className="mt-0.5 text-muted">{t(text)}</p>
-            {next && !elsewhere && (
-              <a href={next} className="-mb-2 inline-flex min-h-11 items-center font-medium text-accent underline wrap-anywhere">
-                {target.kind === 'site' ? t('auth.leaving_link_host', { host: target.displayHost }) : t('auth.continue_to_portal')}
-              </a>
-            )}
-          </Note>
-        )}
-      </div>
-      <div role="alert">
-        {failed && (
-          <p className="mt-5 rounded-control border border-danger/40 bg-danger-tint px-4 py-3 text-sm">
-            {t(status === 'expired' ? 'auth.mail_expired' : 'auth.mail_failed')}
-          </p>
-        )}
-      </div>
+      <p className="mt-2 text-muted">{t(next ? 'auth.link_done_text' : 'auth.oidc_close_tab')}</p>
+      {next && (
+        <ButtonLink href={next} className="mt-6 w-full wrap-anywhere">
+          {target.kind === 'site' ? t('auth.leaving_link_host', { host: target.displayHost }) : t('auth.continue_to_portal')}
+        </ButtonLink>
+      )}
     </>
   );
 }

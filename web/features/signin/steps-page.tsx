@@ -118,7 +118,8 @@ function AddressStep({
   const [firstEmail] = useState(() => typedBefore('email') ?? steps.email);
   const fallback = portal ? 'auth.error_send_portal' : 'auth.error_send';
   const accountErrors = useFormErrors('account', portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text');
-  const refused = accountErrors.ofForm ?? accountErrors.atField;
+  const [hasTyped, setTyped] = useState(false);
+  const refused = hasTyped ? null : (accountErrors.ofForm ?? accountErrors.atField);
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(firstEmail);
   const [accounts, readAccounts] = useRememberedAccounts();
@@ -194,7 +195,10 @@ function AddressStep({
           variant={passkeyOnly && passkey.choose ? 'secondary' : 'primary'}
           fallback={fallback}
           ownTexts={ownTexts}
-          onChange={setEmail}
+          onChange={(text) => {
+            setTyped(true);
+            setEmail(text);
+          }}
           onSend={send}
         />
       )}
