@@ -174,8 +174,14 @@ type LinkBoot =
    * continue; null for a program.
    */
   | { state: 'signed_in'; email: string; again: string | null }
-  /** `again`: where to start over. `gone`: the website was registered again after the email was sent. */
-  | { state: 'used' | 'expired' | 'gone' | 'invalid'; again: string };
+  /** `gone`: the website was registered again after the email was sent. */
+  | ({ state: 'used' | 'expired' | 'gone' | 'invalid' } & WaysOn);
+
+/**
+ * The ways on from a link that has ended. `again`: where to start over, in the browser that requested the email with its address. `resend`:
+ * in that browser alone, the form that requests another email to the address and for the destination of the first one.
+ */
+export type WaysOn = { again: string; resend?: { maskedEmail: string; form: BootForm } };
 
 /** A form that the page submits: `fields` are hidden, and the page adds what the person enters or chooses. */
 export type BootForm = { action: string; fields: Record<string, string> };

@@ -215,13 +215,16 @@ export class Interactions {
       const consent = { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) } as const;
       return { language, target, authorization: consent };
     }
-    const hint = typeof params.login_hint === 'string' ? params.login_hint.slice(0, MAX_EMAIL_LENGTH) : undefined;
+    const query = queryOfPage(request);
+    // Of the page that led back here, or of the application.
+    const hints = [query.login_hint, params.login_hint].filter((text) => typeof text === 'string');
+    const hint = hints[0]?.slice(0, MAX_EMAIL_LENGTH);
     const authorization: AuthorizationStep = {
       step: 'sign_in',
       email: hint ?? null,
       chooseAccount: prompt.name === 'select_account',
     };
-    const page = { destination: this.#destinationOf(interaction), query: queryOfPage(request), language, hint, posted };
+    const page = { destination: this.#destinationOf(interaction), query, language, hint, posted };
     return { language, target, authorization, ...(await this.#parts.steps.read(received, page)) };
   }
 }

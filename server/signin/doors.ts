@@ -24,7 +24,7 @@ import { type OAuth, tokenResponse } from './oauth.ts';
 import { type PasskeyOffers, respondToProof } from './opener.ts';
 import { destinationOf, isPage, type PageQuery, type PageRequest, queryOfPage, type SignInPages } from './pages.ts';
 import type { PortalSessions } from './portal.ts';
-import { forgetRefusal, rememberRefusal, type SignInRequests } from './request.ts';
+import { forgetRefusal, rememberRefusal, rememberRequest, type SignInRequests } from './request.ts';
 
 /** The flows of signing in. */
 type SignIn = {
@@ -56,7 +56,9 @@ export function signInEndpoints({
   return [
     handle('domainAuth', async (input, caller) => {
       await emailVerification.refuseVerifiable(input);
-      return rememberRefusal(caller.cookies, input, () => requests.start(input, browserOf(caller, 'renew')));
+      const browser = browserOf(caller, 'renew');
+      rememberRequest(caller.cookies, browser);
+      return rememberRefusal(caller.cookies, input, () => requests.start(input, browser));
     }),
     handle('attempt', async (input, caller) => {
       const { attempt, device } = browserOf(caller);
@@ -82,8 +84,11 @@ export function signInEndpoints({
     }),
     handle('authorize', async ({ email, language, verifiable, ...input }, caller) => {
       await emailVerification.refuseVerifiable({ email, verifiable });
-      const request = () => oauth.authorize({ email, language, ...input }, browserOf(caller, 'renew'));
-      return input.client_id === WEB_CLIENT_ID ? rememberRefusal(caller.cookies, { email, language }, request) : request();
+      const browser = browserOf(caller, 'renew');
+      const request = () => oauth.authorize({ email, language, ...input }, browser);
+      if (input.client_id !== WEB_CLIENT_ID) return request();
+      rememberRequest(caller.cookies, browser);
+      return rememberRefusal(caller.cookies, { email, language }, request);
     }),
     handle('token', async (input, caller) => {
       if (isApplicationId(input.client_id)) return countSignIn('application', oauth.exchangeForApplication(input));

@@ -70,7 +70,7 @@ export function createSignIn(platform: Platform, { developers, events, mail, int
     destinations,
     steps,
     interactions,
-    describeLink: (secret, opening) => describeLink(linkParts, secret, opening),
+    describeLink: (secret, opening, cookies) => describeLink(linkParts, secret, opening, cookies),
     describePortalLink: (code, cookies) => describePortalLink(linkParts, code, cookies),
   });
   const doors = new SignInDoors({

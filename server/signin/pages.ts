@@ -51,7 +51,7 @@ type Parts = {
   steps: StepsReader;
   interactions: InteractionPages;
   /** Returns the page of an emailed link, which is not used up. */
-  describeLink(secret: string, opening: Opening): Promise<LinkPage>;
+  describeLink(secret: string, opening: Opening, cookies: ReceivedCookies): Promise<LinkPage>;
   describePortalLink(code: string, cookies: ReceivedCookies): Promise<LinkPage | null>;
 };
 
@@ -95,7 +95,7 @@ export class SignInPages {
     const query = queryOfPage(request);
     const search = `?${queryTextOf(request)}`;
     if (query.code !== undefined) return { ...(await this.#readCallback(query, cookies)), search };
-    const link = await this.#parts.describeLink(typeof query.t === 'string' ? query.t : '', opening);
+    const link = await this.#parts.describeLink(typeof query.t === 'string' ? query.t : '', opening, cookies);
     const page = { ...offerConfirmation(link, cookies), path: LINK, search };
     // The page is in the language of the email, unless another one is chosen on it.
     return query.language === undefined ? page : { ...page, language: languageOf(query.language) };

@@ -14,7 +14,7 @@ import type { Query } from '../platform/db/database.ts';
 import { blockOfNetwork } from '../platform/http/client-address.ts';
 import type { Cookies, ReceivedCookies } from '../platform/http/cookies.ts';
 import { emailRequests } from '../platform/metrics/metrics.ts';
-import { digest, randomSecret } from '../platform/secrets.ts';
+import { digest, isRandomSecret, randomSecret } from '../platform/secrets.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { columnsOf, type Destinations, NO_CONDITIONS, type ParsedDestination, redirectHostOf } from './destination.ts';
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
@@ -176,6 +176,18 @@ function limited(limit: Limit, retryAfter: number): Fault {
 
 function notRegistered(domain: string): Fault {
   return new Fault('domain_not_registered', { message: `Email authorisation for domain ${displayDomainOf(domain)} not supported` });
+}
+
+/** Makes a browser recognize for an hour the emails that it requests (hasRequested). */
+export const rememberRequest = (cookies: Cookies, { attempt }: Browser) => cookies.set('requested', attempt);
+
+/**
+ * Returns whether a browser requested the email of an attempt within the last hour.
+ * @param browser of the attempt
+ */
+export function hasRequested(cookies: ReceivedCookies, browser: Buffer): boolean {
+  const requested = cookies.get('requested');
+  return isRandomSecret(requested) && digest(requested).equals(browser);
 }
 
 const RefusalCookie = SignInDestination.extend({ email: Email, language: LanguageChoice });

@@ -96,6 +96,42 @@ describe.each([
     });
   });
 
+  test('a link that was used elsewhere leads to another email, or back to the sign-in with the address', async () => {
+    const language = 'uk';
+    const { context, page, email, mail } = await begin({ language });
+    await confirmLink(scene.service.client(), mail, email);
+    const tab = await context.newPage();
+    await tab.goto(mail.link);
+    await heading(tab, text(language, 'link_used'));
+    if (script) await isAccessibleInBothThemes(tab);
+    await link(tab, text(language, 'start_again')).click();
+    await heading(tab, text(language, 'welcome'));
+    expect(await tab.getByLabel(text(language, 'email_label')).inputValue()).toBe(email);
+    await tab.goto(mail.link);
+    await tab.getByRole('button', { name: text(language, 'send_new_link', { email: 'a•••@mail.example' }) }).click();
+    await heading(tab, text(language, 'check_email'));
+    await enterCode(tab, (await scene.stage.mailbox.waitFor(email)).code, language);
+    await heading(tab, `Hello ${email}`);
+    await page.close();
+  });
+
+  test('a link that has expired says why another email is refused, with the address', async () => {
+    const { context, page, email, mail } = await begin();
+    await scene.stage.query("update sign_in_attempts set expires_at = now() - interval '1 second' where email = $1", [email]);
+    await scene.stage.query(
+      `insert into rate_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+       on conflict (key) do update set hits = excluded.hits`,
+      [email],
+    );
+    // As after the ten minutes of an attempt.
+    await context.clearCookies({ name: 'attempt' });
+    await page.goto(mail.link);
+    await heading(page, text('en', 'link_expired'));
+    await page.getByRole('button', { name: text('en', 'send_new_link', { email: 'a•••@mail.example' }) }).click();
+    await page.getByText(text('en', 'error_mailbox').split('{when}')[0]).waitFor();
+    expect(await page.getByLabel(text('en', 'email_label')).inputValue()).toBe(email);
+  });
+
   test('after five wrong codes the page leads to the inbox and says that the link works, until it was used in another browser', async () => {
     const { page, email, mail } = await begin({ email: freshAddress().replace('@mail.example', '@gmail.com') });
     const spent = page.getByText(text('en', 'code_spent'));

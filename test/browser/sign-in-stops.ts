@@ -92,6 +92,14 @@ export function signInStops({ stage, service, shop, browser }: Parts): Stop[] {
       await page.getByLabel(text('en', 'code_label')).fill(String((Number(mail.code) + 1) % 1_000_000).padStart(6, '0'));
       await page.getByText(text('en', 'code_wrong')).waitFor();
     }),
+    own('signin-opened', async (page) => {
+      const { email, mail } = await request(page);
+      const tab = await page.context().newPage();
+      await tab.goto(mail.link);
+      await heading(tab, `Hello ${email}`);
+      await tab.close();
+      await heading(page, text('en', 'signed_in_title', { email }));
+    }),
     own('signin-opened-elsewhere', async (page) => {
       const { email, mail } = await request(page);
       await confirmLink(service.client(), mail, email);
@@ -101,6 +109,11 @@ export function signInStops({ stage, service, shop, browser }: Parts): Stop[] {
       const { email } = await request(page);
       await expire(email);
       await page.getByText(text('en', 'mail_expired')).waitFor();
+    }),
+    own('signin-mail-failed', async (page) => {
+      const { email } = await request(page);
+      await stage.query('update sign_in_attempts set mail_failed = true where email = $1', [email]);
+      await heading(page, text('en', 'mail_failed_title'));
     }),
     own(
       'signin-remembered',
@@ -149,6 +162,12 @@ export function signInStops({ stage, service, shop, browser }: Parts): Stop[] {
       await expire(email);
       await page.goto(mail.link);
       await heading(page, text('en', 'link_expired'));
+    }),
+    own('link-used-own', async (page) => {
+      const { email, mail } = await request(page);
+      await confirmLink(service.client(), mail, email);
+      await page.goto(mail.link);
+      await heading(page, text('en', 'link_used'));
     }),
     own('link-gone', async (page) => {
       await page.goto(await goneLink());

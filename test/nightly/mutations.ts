@@ -88,6 +88,9 @@ export const mutations: Mutation[] = [
     ['if (oneClick && !oneClick.includes(email)) return shown;\n', '', 'test/api/sign-in-methods.test.ts test/api/sign-in-forms.test.ts'],
     ['origin === publicUrl && !uid', 'origin === publicUrl', 'test/api/oidc-forms.test.ts'],
   ]),
+  ...rowsOf('server/signin/request.ts', [
+    ['isRandomSecret(requested) && digest(requested).equals(browser)', 'isRandomSecret(requested)', 'test/api/ended-links.test.ts'],
+  ]),
   ...rowsOf('server/signin/machine.ts', [
     ['if (!mayOpen) return {', 'if (false) return {', 'test/api/scanners.test.ts'],
     ['state === undefined && ', '', 'test/api/next-page.test.ts'],

@@ -6,6 +6,8 @@ import type { hintCookies, passkeyCookies } from '../../../contract/remembered.t
 /** The server's own cookies and their lifetimes in seconds. */
 const SECONDS = {
   attempt: ATTEMPT_SECONDS,
+  /** The attempt cookie that a request for an email had: recognizes the emails of this browser after their links have ended. It opens none. */
+  requested: 3600,
   refusal: 3600,
   sid: 30 * 86_400,
   device: 400 * 86_400,

@@ -3,7 +3,7 @@ import { mailboxOf, maskEmail } from '../../../contract/emails.ts';
 import { Fault } from '../../../contract/errors.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../../contract/limits.ts';
-import { SIGN_IN_PATHS, type SignInBoot } from '../../../contract/pages.ts';
+import { SIGN_IN_PATHS, type SignInBoot, type WaysOn } from '../../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Destination } from '../../../contract/signin.ts';
 import { returnPageOf } from '../../../contract/urls.ts';
@@ -28,6 +28,7 @@ import {
   withCode,
 } from '../destination.ts';
 import type { AttemptOpener, OpeningResult } from '../opener.ts';
+import { hasRequested } from '../request.ts';
 
 const COUNT_ADDRESS_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1
@@ -169,7 +170,7 @@ type PageParts = {
  * Returns the page of a link, without using the link: for a browser that has to give the address, or for a native client (RFC 8252).
  * @param opening `first`: the website's owner sees it as an event
  */
-export async function describeLink(parts: PageParts, secret: string, opening: Opening): Promise<LinkPage> {
+export async function describeLink(parts: PageParts, secret: string, opening: Opening, cookies: ReceivedCookies): Promise<LinkPage> {
   const attempt = parts.secrets.readLink(secret);
   const found = attempt && (await linkState(parts.core, attempt.id));
   if (!found) return INVALID;
@@ -177,11 +178,11 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
   if (opening === 'again') return describeSignedIn(found, email);
   if (opening === 'unverified') return describeUnverified(found, email);
   if (opening === 'first') await recordVisit(parts, found);
-  if (kind === 'oidc') return describeInteractionLink(found);
+  if (kind === 'oidc') return describeInteractionLink(found, cookies);
   if (clientId === CLI_CLIENT_ID) return describeProgramLink(parts, found, secret);
   if (clientId && isApplicationId(clientId)) return describeApplicationLink(parts, found);
   // The link of the portal's script is opened by its own page (describePortalLink).
-  return kind === 'app' && status === 'open' ? INVALID : describeVisitorLink(found);
+  return kind === 'app' && status === 'open' ? INVALID : describeVisitorLink(found, cookies);
 }
 
 /**
@@ -200,7 +201,7 @@ export async function describePortalLink({ core, secrets }: PageParts, code: str
   // The second click of two may have aborted the page that used the link, so that its session has not arrived.
   const canComplete = began && (status === 'open' || (status === 'used' && recent && session !== null));
   if (canComplete) return null;
-  return pageOf(found, { kind: 'portal' }, againAt(found), { state: 'other_browser', maskedEmail: maskEmail(email) });
+  return pageOf(found, { kind: 'portal' }, waysOn(found, cookies), { state: 'other_browser', maskedEmail: maskEmail(email) });
 }
 
 /** Adds the event for a link of a website or an application that did not sign in. */
@@ -217,9 +218,9 @@ async function linkState(core: Database['core'], id: string): Promise<LinkState 
   return (await core.query<LinkState>({ name: 'signin-link-state', text: LINK_STATE, values: [id] })).rows[0] ?? null;
 }
 
-/** Returns the page of a link: with `open` while it is open, else with its state and where to begin again. */
-function pageOf({ status, language }: LinkState, target: LinkPage['target'], again: string, open: LinkPage['link']): LinkPage {
-  return { language, target, link: status === 'open' ? open : { state: status, again } };
+/** Returns the page of a link: with `open` while it is open, else with its state and the ways on. */
+function pageOf({ status, language }: LinkState, target: LinkPage['target'], ways: WaysOn, open: LinkPage['link']): LinkPage {
+  return { language, target, link: status === 'open' ? open : { state: status, ...ways } };
 }
 
 function targetOf({ destination, website }: LinkState): LinkPage['target'] {
@@ -246,34 +247,53 @@ function describeSignedIn(found: LinkState, email: string): LinkPage {
 }
 
 /** The same where the token was not verified: the way on is the sign-in page, on which the browser signs in with the remembered account. */
-function describeUnverified(found: LinkState, email: string): LinkPage {
-  const { destination } = found;
-  const again = destination?.to === 'application' ? destination.url : againAt(found);
-  return { ...describeSignedIn(found, email), link: { state: 'signed_in', email, again } };
-}
+const describeUnverified = (found: LinkState, email: string): LinkPage => ({
+  ...describeSignedIn(found, email),
+  link: { state: 'signed_in', email, again: againAt(found) },
+});
 
 /** Returns where to begin again: at the website itself when it is not registered any more. */
 function againAt({ destination, registered, language }: LinkState): string {
-  if (destination?.to !== 'website') return pageUrl({}, language);
-  return registered ? pageUrlOf(destination, language) : new URL(destination.url).origin;
+  if (destination?.to === 'website') return registered ? pageUrlOf(destination, language) : new URL(destination.url).origin;
+  if (destination?.to !== 'application') return pageUrl({}, language);
+  // The authorization request contains the language.
+  const { pathname, search } = new URL(destination.url);
+  return pathname + search;
+}
+
+/**
+ * Returns the ways on from a link that has ended. Only the browser that requested its email learns the address, and can request another
+ * one without it: whoever else has the link, such as a scanner that submits every form, must not send the person emails.
+ */
+function waysOn(found: LinkState, cookies: ReceivedCookies): WaysOn {
+  const { destination, registered, email, browser } = found;
+  const again = againAt(found);
+  if ((destination?.to === 'website' && !registered) || !hasRequested(cookies, browser)) return { again };
+  const resend = { maskedEmail: maskEmail(email), form: { action: again, fields: { email } } };
+  return { again: `${again}&${new URLSearchParams({ login_hint: email })}`, resend };
 }
 
 /** The page of a link to a website or to the portal asks for the address. */
-function describeVisitorLink(found: LinkState): LinkPage {
+function describeVisitorLink(found: LinkState, cookies: ReceivedCookies): LinkPage {
   const { kind, email } = found;
-  return pageOf(found, targetOf(found), againAt(found), { state: 'open', maskedEmail: maskEmail(email), hasCode: hasCode(kind) });
+  return pageOf(found, targetOf(found), waysOn(found, cookies), { state: 'open', maskedEmail: maskEmail(email), hasCode: hasCode(kind) });
 }
 
 /** The page of the link of `emailauth login` leads to the program, which waits on this computer. */
 function describeProgramLink({ publicUrl }: PageParts, found: LinkState, secret: string): LinkPage {
-  const { redirectUri, state, status, recent, email } = found;
+  const { redirectUri, state, status, recent, email, language } = found;
   // The program is signed in, which has no cookies by which this browser could be told from another one.
   if (status === 'used' && recent) return describeSignedIn(found, maskEmail(email));
   if (!redirectUri || !state) return INVALID;
-  return pageOf(found, targetOf(found), againAt(found), {
-    state: 'native',
-    redirectUrl: withCode(redirectUri, secret, state, publicUrl),
-  });
+  return pageOf(
+    found,
+    targetOf(found),
+    { again: pageUrl({}, language) },
+    {
+      state: 'native',
+      redirectUrl: withCode(redirectUri, secret, state, publicUrl),
+    },
+  );
 }
 
 /** The page of an application's link asks for the address, as long as its redirect URI may be used. It does not contain the code. */
@@ -283,12 +303,12 @@ async function describeApplicationLink({ applications }: PageParts, found: LinkS
   if (!redirectUris || !redirectUri || status === 'gone') return INVALID;
   if (!isRedirectOf({ id: clientId, redirectUris, kind: 'application' }, redirectUri)) return INVALID;
   const { hostname, origin } = new URL(redirectUri);
-  return pageOf(found, siteTarget(hostname, null), origin, { state: 'open', maskedEmail: maskEmail(email), hasCode: true });
+  return pageOf(found, siteTarget(hostname, null), { again: origin }, { state: 'open', maskedEmail: maskEmail(email), hasCode: true });
 }
 
 /** The page of a link that was opened in another browser than the one in which the authorization request waits, or that has ended. */
-function describeInteractionLink(found: LinkState): LinkPage {
-  const { redirectUri, destination, email } = found;
+function describeInteractionLink(found: LinkState, cookies: ReceivedCookies): LinkPage {
+  const { redirectUri, email } = found;
   const target = siteTarget(redirectHostOf(redirectUri ?? ''), null);
-  return pageOf(found, target, destination?.url ?? SIGN_IN_PATHS.signIn, { state: 'other_browser', maskedEmail: maskEmail(email) });
+  return pageOf(found, target, waysOn(found, cookies), { state: 'other_browser', maskedEmail: maskEmail(email) });
 }

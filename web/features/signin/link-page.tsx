@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { normalEmail } from '../../../contract/emails.ts';
-import type { SignInBoot } from '../../../contract/pages.ts';
+import type { SignInBoot, WaysOn } from '../../../contract/pages.ts';
 import { type PkceBundle, readPkce } from '../../lib/storage.ts';
 import { type OwnTexts, useTranslator } from '../../lib/texts.ts';
 import { paths } from '../../pages.ts';
@@ -113,6 +113,7 @@ function EndedLink({ target, link }: { target: Target; link: LinkWith<keyof type
   const { t } = useTranslator();
   const { title, text } = endedTexts[link.state];
   const email = link.state === 'signed_in' ? link.email : '';
+  const resend = link.state === 'signed_in' ? undefined : link.resend;
   const host = target.kind === 'site' ? target.displayHost : '';
   const next = link.state !== 'signed_in' ? 'auth.start_again' : host ? 'auth.leaving_link_host' : 'auth.continue_to_portal';
   return (
@@ -120,12 +121,35 @@ function EndedLink({ target, link }: { target: Target; link: LinkWith<keyof type
       <TargetLine target={target} portalName={t('auth.portal_name')} />
       <PageHeading title={t(title, { email })} className={email ? 'text-xl leading-7 wrap-anywhere' : undefined} />
       <p className="mt-2 text-muted wrap-anywhere">{t(text, { host })}</p>
+      {resend && <ResendForm resend={resend} />}
       {link.again && (
-        <ButtonLink href={link.again} className="mt-6 w-full wrap-anywhere">
+        <ButtonLink variant={resend ? 'quiet' : 'primary'} href={link.again} className={`${resend ? 'mt-2' : 'mt-6'} w-full wrap-anywhere`}>
           {t(next, { host })}
         </ButtonLink>
       )}
     </Card>
+  );
+}
+
+/** Requests another email. It is posted with a script too: step 2 is another page. */
+function ResendForm({ resend: { maskedEmail, form } }: { resend: NonNullable<WaysOn['resend']> }) {
+  const { t } = useTranslator();
+  const [sending, setSending] = useState(false);
+  useEffect(() => {
+    // The back button may restore the page from memory.
+    const reset = () => setSending(false);
+    addEventListener('pageshow', reset);
+    return () => removeEventListener('pageshow', reset);
+  }, []);
+  return (
+    <form method="post" action={form.action} className="mt-6" onSubmit={() => setSending(true)}>
+      {Object.entries(form.fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <Button type="submit" busy={sending} className="w-full wrap-anywhere">
+        {t('auth.send_new_link', { email: maskedEmail })}
+      </Button>
+    </form>
   );
 }
 
