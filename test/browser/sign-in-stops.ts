@@ -92,6 +92,11 @@ export function signInStops({ stage, service, shop, browser }: Parts): Stop[] {
       await page.getByLabel(text('en', 'code_label')).fill(String((Number(mail.code) + 1) % 1_000_000).padStart(6, '0'));
       await page.getByText(text('en', 'code_wrong')).waitFor();
     }),
+    own('signin-suggestion', async (page) => {
+      await page.goto(shop.signInUrl());
+      await page.getByLabel(text('en', 'email_label')).fill('joe@gmial.com');
+      await page.getByRole('button', { name: text('en', 'did_you_mean', { domain: 'gmail.com' }) }).waitFor();
+    }),
     own('signin-opened', async (page) => {
       const { email, mail } = await request(page);
       const tab = await page.context().newPage();

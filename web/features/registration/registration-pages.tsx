@@ -3,6 +3,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { ApiError } from '../../../contract/client.ts';
+import { isUnfinished, suggestEmail } from '../../../contract/email-suggestions.ts';
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import { DOMAIN_REQUIRED, domainInput, domainMessage, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
@@ -35,6 +36,8 @@ export function RegisterPage() {
   const [faults, setFaults] = useState<Faults>({});
   const shortened = domainInput(fields.domain);
   const isLocal = isThisComputer(fields.domain);
+  const suggested = suggestEmail(fields.email);
+  const suggestion = suggested !== null && (faults.email || !isUnfinished(fields.email, suggested)) ? suggested : null;
   const domain = isLocal ? LOCALHOST : (normalHost(shortened) ?? EXAMPLE);
 
   const show = (found: Faults) => {
@@ -100,6 +103,20 @@ export function RegisterPage() {
             value={fields.email}
             error={faults.email}
             onChange={change('email')}
+            note={
+              suggestion && (
+                <button
+                  type="button"
+                  className="inline-flex min-h-11 items-center text-left font-medium text-accent underline wrap-anywhere"
+                  onClick={() => {
+                    change('email')({ target: { value: suggestion } });
+                    form.current?.querySelector<HTMLInputElement>('[name=email]')?.focus();
+                  }}
+                >
+                  Did you mean {suggestion.slice(suggestion.lastIndexOf('@') + 1)}?
+                </button>
+              )
+            }
           />
           <Button type="submit" busy={register.isPending}>
             {register.isPending ? 'Registering...' : 'Register Domain'}

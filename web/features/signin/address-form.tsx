@@ -1,5 +1,6 @@
 import { type FormEvent, type RefObject, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
+import { isUnfinished, suggestEmail } from '../../../contract/email-suggestions.ts';
 import { emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import {
   isAddressError,
@@ -16,6 +17,7 @@ import { toastFailure } from '../../ui/toast.tsx';
 import { Note } from './card.tsx';
 import { type Proof, useVerification, VerificationField } from './email-verification.tsx';
 import type { FormErrors } from './steps.ts';
+import { Suggestion } from './suggestion.tsx';
 
 /** The form for an email address, which is posted without a script. It shows errors of the address at the field and all others in a toast. */
 export function AddressForm({
@@ -56,6 +58,15 @@ export function AddressForm({
   const [ofForm, setOfForm] = useState(errors.ofForm);
   const [sending, setSending] = useState(false);
   const verification = useVerification();
+  const suggested = suggestEmail(email);
+  // It appears while the address is typed, so that it never moves the button that is being clicked.
+  const suggestion = suggested !== null && (errorMessage !== null || !isUnfinished(email, suggested)) ? suggested : null;
+
+  const change = (text: string) => {
+    setError(null);
+    setOfForm(null);
+    onChange(text);
+  };
 
   const showAtField = (text: string) => {
     setError(text);
@@ -89,11 +100,18 @@ export function AddressForm({
         autoComplete={autoComplete}
         value={email}
         error={errorMessage}
-        onChange={(event) => {
-          setError(null);
-          setOfForm(null);
-          onChange(event.target.value);
-        }}
+        note={
+          suggestion && (
+            <Suggestion
+              email={suggestion}
+              onAccept={() => {
+                change(suggestion);
+                field.current?.focus();
+              }}
+            />
+          )
+        }
+        onChange={(event) => change(event.target.value)}
       />
       <VerificationField field={verification.field} />
       <Button type="submit" variant={variant} busy={sending} className="w-full wrap-anywhere">

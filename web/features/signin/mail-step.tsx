@@ -1,5 +1,6 @@
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
+import { suggestEmail } from '../../../contract/email-suggestions.ts';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import type { AttemptStatus } from '../../../contract/signin.ts';
@@ -16,6 +17,7 @@ import { Card, Note, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
 import { useBoot, usePage } from './page.ts';
 import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
+import { Suggestion } from './suggestion.tsx';
 import { mailboxSite } from './web-mail.ts';
 
 /** The heading of step 2, which says what has become of the email, and the text below it. */
@@ -39,7 +41,8 @@ export function MailStep({
   onCode: ComponentProps<typeof CodeForm>['onCode'];
   /** Requests another email. Returns why the request was refused. */
   onResend: () => Promise<ApiError | null>;
-  onOtherEmail: () => void;
+  /** Goes to step 1, where the field contains an address if it is given. */
+  onOtherEmail: (email?: string) => void;
 }) {
   const { t } = useTranslator();
   const steps = useSteps();
@@ -54,6 +57,7 @@ export function MailStep({
   const mailbox = inbox ? INBOX : provider?.url;
   const [before, after] = open ? t('auth.magic_link_sent').split('{email}') : ['', ''];
   const [title, text] = headings[status];
+  const suggestion = opened ? null : suggestEmail(email);
   const codeField = useRef<HTMLInputElement>(null);
 
   return (
@@ -66,6 +70,13 @@ export function MailStep({
           <strong className="font-medium text-ink wrap-anywhere">{email}</strong>
           {after}
         </p>
+      )}
+      {suggestion && (
+        <Suggestion
+          email={suggestion}
+          href={`${stepUrl(steps, 'address')}&${new URLSearchParams({ login_hint: suggestion })}`}
+          onAccept={() => onOtherEmail(suggestion)}
+        />
       )}
       {opened && <WayOn target={target} />}
       {text && <p className="mt-2 text-muted">{t(text)}</p>}

@@ -63,13 +63,14 @@ export function stepUrl({ base, query }: SignInSteps, step: 'address' | 'code'):
   return `${base}${query}&step=${step}`;
 }
 
-/** Returns a function that goes to step 1, with an entry in the history. */
-export function useStepOne(): () => void {
+/** Returns a function that goes to step 1, with an entry in the history. Its field contains the address that it is called with. */
+export function useStepOne(): (email?: string) => void {
   const { change } = usePage();
   const steps = useSteps();
-  return () => {
+  return (email) => {
     history.pushState(null, '', stepUrl(steps, 'address'));
     change(atStep('address'));
+    if (email !== undefined) change((boot) => ({ ...boot, steps: boot.steps && { ...boot.steps, email } }));
   };
 }
 
