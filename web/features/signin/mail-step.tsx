@@ -57,7 +57,8 @@ export function MailStep({
   const mailbox = inbox ? INBOX : provider?.url;
   const [before, after] = open ? t('auth.magic_link_sent').split('{email}') : ['', ''];
   const [title, text] = headings[status];
-  const suggestion = opened ? null : suggestEmail(email);
+  // An address whose email was opened is right.
+  const suggestion = opened || status === 'opened_elsewhere' ? null : suggestEmail(email);
   const codeField = useRef<HTMLInputElement>(null);
 
   return (
