@@ -6,6 +6,7 @@ import * as events from './events.ts';
 import * as passkeys from './passkeys.ts';
 import type { ResourceScope } from './scopes.ts';
 import * as service from './service.ts';
+import * as setup from './setup.ts';
 import * as signin from './signin.ts';
 import * as websites from './websites.ts';
 
@@ -399,6 +400,24 @@ export const calls = {
     summary: 'One of my websites',
     input: websites.DomainParams,
     output: websites.Website,
+  },
+  websiteSetup: {
+    method: 'GET',
+    path: '/api/websites/mine/{domain}/setup',
+    access: 'account',
+    scope: 'websites:read',
+    summary: 'How far the set-up of one of my websites is, step by step',
+    input: setup.WebsiteSetupQuery,
+    output: setup.WebsiteSetup,
+  },
+  checkCallback: {
+    method: 'POST',
+    path: '/api/websites/{id}/callback-check',
+    access: 'account',
+    scope: 'websites:write',
+    summary: 'Check the login and the callback of a website by requests from the service, and keep the result for its set-up',
+    input: setup.CallbackCheckRequest,
+    output: setup.CallbackCheck,
   },
   createWebsite: {
     method: 'POST',

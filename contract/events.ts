@@ -32,6 +32,9 @@ export const EventsQuery = z.object({
     .meta({ description: 'When there are no events yet, wait for one for so many seconds' }),
 });
 
+/** The kinds of events that are of the set-up of a website, and no step of a sign-in. */
+export const SETUP_KINDS: readonly string[] = ['callback_checked', 'domain_proven'];
+
 /** One step of a sign-in at a website or application. Contains no link, code or token. */
 export const WebsiteEvent = z.object({
   id: z.string().meta({ description: 'Distinguishes the event from all others' }),
@@ -40,7 +43,7 @@ export const WebsiteEvent = z.object({
   name: z.string().meta({ description: 'For people: the domain decoded, or the name of the application' }),
   // A text and not an enum: a program must be able to show the kinds of a later version.
   kind: z.string().meta({
-    description: `requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, address_proven, ${OTHER_METHODS.map((method) => METHODS[method].event.kind).join(', ')}, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused; with OpenID Connect also exchanged and client_refused`,
+    description: `requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, address_proven, ${OTHER_METHODS.map((method) => METHODS[method].event.kind).join(', ')}, wrong_browser, link_refused, wrong_address, wrong_code, verified, token_refused, callback_checked or domain_proven; with OpenID Connect also exchanged and client_refused`,
   }),
   reason: z.string().nullable().meta({
     description:

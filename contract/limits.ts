@@ -216,8 +216,14 @@ export const RATE_LIMITS = {
   site_checks: {
     points: 30,
     duration: 3600,
-    description: "checks of one account's websites by the service's MCP server",
+    description: "checks of one account's websites by the service's MCP server, and of callbacks whose domain is not verified",
     message: 'Too many checks of your websites. Please wait a little.',
+  },
+  callback_checks: {
+    points: 5,
+    duration: 60,
+    description: 'checks of callbacks of websites by one account',
+    message: 'Too many checks of your callback. Please wait a minute.',
   },
   client_registrations: {
     points: 20,

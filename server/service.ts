@@ -69,7 +69,7 @@ export function createService(parts: Parts): Service {
   const mail = createMail(platform, () => signIn.outboxEvents);
   const { outbox, mailer } = mail;
   const operations = createOperations(platform, { outbox, ownAddress: parts.ownAddress });
-  const activity = createActivity(platform, operations.status);
+  const activity = createActivity(platform, { status: operations.status, outbox });
   const interactions: WaitingInteractions & InteractionPages = {
     waiting: (uid) => openId.interactions.waiting(uid),
     page: (request, cookies, uid, posted) => openId.interactions.page(request, cookies, uid, posted),

@@ -3,7 +3,7 @@ import { Overview } from '../../contract/account.ts';
 import { type Client, refusal } from '../../contract/client.ts';
 import { MAX_EMAIL_LENGTH, maskEmail } from '../../contract/emails.ts';
 import { hasCode } from '../../contract/errors.ts';
-import { WebsiteEvent } from '../../contract/events.ts';
+import { SETUP_KINDS, WebsiteEvent } from '../../contract/events.ts';
 import { MAX_EVENT_AGE_SECONDS, STATS_DAYS } from '../../contract/limits.ts';
 import { METHODS, methodNames, OTHERS_AS_COUNTED, signInsByMethod } from '../../contract/methods.ts';
 import { secondsOf } from '../../contract/rules.ts';
@@ -56,7 +56,8 @@ export const explainSignIn = defineTool({
       throw refusal('bad_request', 'since is not a time up to 7d.', 'Give one such as 30s, 10m, 2h or 7d.');
     const all = await readEvents(client, domain, seconds, signal);
     if (!all) throw refusal('bad_request', `There are too many events in the last ${since}.`, 'Give a shorter time, such as 10m or 30s.');
-    const wanted = all.filter((event) => email === undefined || event.email === null || isOf(event.email, email));
+    const steps = all.filter(({ kind }) => !SETUP_KINDS.includes(kind));
+    const wanted = steps.filter((event) => email === undefined || event.email === null || isOf(event.email, email));
     const events = wanted.slice(-MAX_EVENTS).reverse();
     return { domain, summary: summaryOf(events, domain, since), events: events.map(({ id: _, ...event }) => event) };
   },

@@ -54,6 +54,8 @@ const KIND_OF_ACTION = {
   token_verified: 'verified',
   application_signed_in: 'opened',
   code_exchanged: 'exchanged',
+  callback_checked: 'callback_checked',
+  website_proven: 'domain_proven',
 };
 
 const ACTIONS = Object.entries(KIND_OF_ACTION);

@@ -16,6 +16,8 @@ const AUDITED = {
   ),
   exchanged: { level: 'success', text: 'The client exchanged its code for the tokens: the visitor is signed in.', fix: null },
   verified: { level: 'success', text: 'The website verified the token: the visitor is signed in.', fix: null },
+  callback_checked: info('The callback of the website was checked. Set up has the result.'),
+  domain_proven: { level: 'success', text: 'The domain was verified.', fix: null },
 } as const;
 
 /** The same with OpenID Connect, where the client gets a code. */

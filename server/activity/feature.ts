@@ -1,18 +1,24 @@
+import type { Outbox } from '../mail/outbox.ts';
 import type { Job, Platform } from '../platform/platform.ts';
 import { eventEndpoints, WebsiteEvents } from './events.ts';
 import { logEndpoints, WebsiteLog } from './log.ts';
+import { setupEndpoints, WebsiteSetup } from './setup.ts';
 import { rollUp, Stats, statsEndpoints } from './stats.ts';
 
-/**
- * What happened at an account's websites and applications: events, log and statistics.
- * @param status for the uptime in the overview
- */
-export function createActivity(platform: Platform, status: { uptimePercent(): Promise<number | null> }) {
+type Needs = {
+  /** For the uptime in the overview. */
+  status: { uptimePercent(): Promise<number | null> };
+  outbox: Pick<Outbox, 'failing'>;
+};
+
+/** What happened at an account's websites and applications: events, log and statistics, and how far the set-up of a website is. */
+export function createActivity(platform: Platform, { status, outbox }: Needs) {
   const stats = new Stats({ ...platform, uptime: () => status.uptimePercent() });
+  const setup = new WebsiteSetup({ ...platform, failingMail: () => outbox.failing() });
   const events = new WebsiteEvents(platform);
   return {
     stats,
-    endpoints: [...statsEndpoints(stats), ...eventEndpoints(events), ...logEndpoints(new WebsiteLog(platform))],
+    endpoints: [...statsEndpoints(stats), ...eventEndpoints(events), ...logEndpoints(new WebsiteLog(platform)), ...setupEndpoints(setup)],
     jobs: [
       {
         name: 'roll-up',

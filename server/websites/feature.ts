@@ -1,6 +1,7 @@
 import type { Outbox } from '../mail/outbox.ts';
 import type { Job, Platform } from '../platform/platform.ts';
 import { brandingEndpoints, type Logos, WebsiteBrandings } from './branding.ts';
+import { CallbackChecks, callbackCheckEndpoints } from './callback-checks.ts';
 import { Claims, claimEndpoints } from './claims.ts';
 import { type InviteMember, Members, memberEndpoints } from './members.ts';
 import { type StatsReader, WebsiteSearch, websiteSearchEndpoints } from './search.ts';
@@ -29,6 +30,7 @@ export function createWebsites(platform: Platform, { outbox, invitations, logos,
     brandings,
     endpoints: [
       ...websiteEndpoints(websites),
+      ...callbackCheckEndpoints(new CallbackChecks(platform)),
       ...claimEndpoints(new Claims({ ...platform, outbox })),
       ...memberEndpoints(members),
       ...websiteSearchEndpoints(new WebsiteSearch({ database, stats })),

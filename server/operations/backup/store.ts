@@ -22,6 +22,7 @@ export const KEPT: readonly KeptTable[] = [
   { name: 'uploads', where: 'stored_at is not null' },
   { name: 'websites' },
   { name: 'website_members' },
+  { name: 'website_checks' },
   { name: 'domain_claims' },
   { name: 'applications' },
   { name: 'api_keys' },

@@ -1,4 +1,5 @@
 import { type CreationOptional, DataTypes, Op, type Sequelize } from 'sequelize';
+import type { Output } from '../../../contract/calls.ts';
 import type { Authentication } from '../../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../../contract/scopes.ts';
 import type { WebsiteRole } from '../../../contract/websites.ts';
@@ -55,6 +56,15 @@ export interface WebsiteMember extends Entity<WebsiteMember> {
   invitedAt: CreationOptional<Date>;
   /** Null: the invitation was not accepted. */
   joinedAt: CreationOptional<Date | null>;
+}
+
+/** The last check of the callback of a website. */
+interface WebsiteCheck extends Entity<WebsiteCheck> {
+  websiteId: string;
+  at: CreationOptional<Date>;
+  /** The address that was checked. */
+  callback: string;
+  results: Output<'checkCallback'>['results'];
 }
 
 /** The challenge that an address publishes to prove a domain. */
@@ -245,6 +255,7 @@ function defineRecords(sequelize: Sequelize) {
     invitedAt: DATE,
     joinedAt: DATE,
   });
+  const WebsiteCheck = sequelize.define<WebsiteCheck>('WebsiteCheck', { websiteId: key(UUID), at: DATE, callback: TEXT, results: JSONB });
   const Application = sequelize.define<Application>('Application', {
     id: key(UUID),
     userId: UUID,
@@ -288,5 +299,5 @@ function defineRecords(sequelize: Sequelize) {
     storedAt: DATE,
   });
   const DomainClaim = sequelize.define<DomainClaim>('DomainClaim', { domain: key(TEXT), email: key(TEXT) });
-  return { Website, WebsiteMember, DomainClaim, Application, ApiKey, Upload };
+  return { Website, WebsiteMember, WebsiteCheck, DomainClaim, Application, ApiKey, Upload };
 }

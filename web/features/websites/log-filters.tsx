@@ -34,6 +34,8 @@ const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
       ...OTHER_METHODS.map((method) => ({ value: METHODS[method].event.kind, label: METHODS[method].label })),
       { value: 'verified', label: 'Completed: token verified' },
       { value: 'exchanged', label: 'Completed: OpenID' },
+      { value: 'callback_checked', label: 'Callback checked' },
+      { value: 'domain_proven', label: 'Domain verified' },
     ],
   },
   {

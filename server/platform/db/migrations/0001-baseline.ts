@@ -162,6 +162,16 @@ create table website_members (
 create index website_members_email on website_members (email);
 create index website_members_pending on website_members (invited_at) where joined_at is null;
 
+-- The last check of the callback of each website.
+create table website_checks (
+  website_id uuid primary key references websites on delete cascade,
+  at timestamptz not null default now(),
+  -- The address that was checked.
+  callback text not null,
+  -- CallbackCheck of contract/setup.ts.
+  results jsonb not null
+);
+
 -- Addresses that a website erased: what happened before is shown without them. The hash is that of server/websites/visits.ts.
 create table website_erasures (
   website uuid not null references websites on delete cascade,

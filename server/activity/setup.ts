@@ -1,0 +1,162 @@
+import type pg from 'pg';
+import type { Output } from '../../contract/calls.ts';
+import { Fault } from '../../contract/errors.ts';
+import { WEBSITE_PATHS } from '../../contract/pages.ts';
+import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
+import type { Config } from '../platform/config.ts';
+import type { Database } from '../platform/db/database.ts';
+import { BY_EMAIL } from '../platform/db/method-rows.ts';
+import { type Account, type Endpoint, handle } from '../platform/http/endpoint.ts';
+import { displayDomainOf } from '../websites/domains.ts';
+import { managedBy } from '../websites/managers.ts';
+import { EventStore } from './event-store.ts';
+import { type SetupFacts, setupSteps } from './setup-steps.ts';
+
+/** How long the call may wait for transactions that are writing to the activity log. */
+const TIMEOUT_SECONDS = 6;
+
+type Parts = {
+  config: Pick<Config, 'smtpUrl'>;
+  isLocal: boolean;
+  database: Database;
+  /** Returns since when emails cannot be sent; null while they are sent. */
+  failingMail(): object | null;
+};
+
+/** How far the set-up of a website is: from its record, the last check of its callback, and what happened in its sign-ins. */
+export class WebsiteSetup {
+  readonly #parts: Parts;
+  readonly #store: SetupStore;
+  readonly #events: EventStore;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#store = new SetupStore(parts.database.core);
+    this.#events = new EventStore(parts.database.core);
+  }
+
+  /** @throws Fault website_not_found */
+  async read({ email }: Account, domain: string): Promise<Output<'websiteSetup'>> {
+    const { config, isLocal, failingMail } = this.#parts;
+    // Before the rest, so that every later change is an event after the cursor.
+    const newest = await this.#events.newest();
+    const website = await this.#store.find(email, normalDomain(domain) ?? '');
+    if (!website) throw new Fault('website_not_found');
+    const rows = await this.#store.activity(website, isLocal);
+    const steps = setupSteps({
+      ...factsOf(website, rows),
+      mail: { ...mailOf(website, rows), isLocal: config.smtpUrl === null, isFailing: failingMail() !== null },
+    });
+    return {
+      complete: steps.every(({ state }) => state === 'done'),
+      steps,
+      callback: website.callback ?? `https://${website.domain}${WEBSITE_PATHS.callback}`,
+      cursor: newest === null ? null : String(newest),
+    };
+  }
+}
+
+/** Binds the call that returns the state of the set-up. */
+export function setupEndpoints(setup: WebsiteSetup): Endpoint[] {
+  return [handle('websiteSetup', ({ domain }, { account }) => setup.read(account, domain), { timeoutSeconds: TIMEOUT_SECONDS })];
+}
+
+const VERIFIED = ['token_verified', 'code_exchanged'];
+/** Reasons for which a token that was issued here is rejected. Anyone can cause the others, a check of the callback too. */
+const REFUSED = ['used', 'expired', 'other_domain'];
+const NOT_ACCEPTED = ['mail_delayed', 'mail_refused', 'mail_expired'];
+
+function factsOf(website: FoundWebsite, rows: ActivityRow[]): Omit<SetupFacts, 'mail'> {
+  const own = rows.filter(({ isOwn }) => isOwn);
+  const refusal = newestOf(own, ({ action, result }) => action === 'token_refused' && REFUSED.includes(result ?? ''));
+  const { checkedAt, results } = website;
+  return {
+    domain: displayDomainOf(website.domain),
+    isProven: website.isProven,
+    wasProven: own.some(({ action }) => action === 'website_proven'),
+    check: checkedAt && results ? { at: checkedAt, results } : null,
+    verifiedAt: newestOf(own, ({ action }) => VERIFIED.includes(action))?.at ?? null,
+    localAt: newestOf(rows, ({ action, isOwn }) => !isOwn && VERIFIED.includes(action))?.at ?? null,
+    verifiedBefore: website.verifiedBefore,
+    requestedAt: newestOf(own, ({ action }) => action === 'sign_in_requested')?.at ?? null,
+    openedAt: newestOf(own, ({ action }) => action === 'signed_in')?.at ?? null,
+    refusal: refusal && { at: refusal.at, reason: refusal.result ?? '' },
+  };
+}
+
+function mailOf(
+  { acceptedBefore }: FoundWebsite,
+  rows: ActivityRow[],
+): Pick<SetupFacts['mail'], 'acceptedAt' | 'acceptedBefore' | 'problem'> {
+  const own = rows.filter(({ isOwn }) => isOwn);
+  const problem = newestOf(own, ({ action }) => NOT_ACCEPTED.includes(action));
+  return {
+    acceptedAt: newestOf(own, ({ action, isByEmail }) => action === 'mail_accepted' || isByEmail)?.at ?? null,
+    acceptedBefore,
+    problem: problem && { at: problem.at, kind: problem.action, reason: problem.result },
+  };
+}
+
+function newestOf(rows: ActivityRow[], test: (row: ActivityRow) => boolean): ActivityRow | null {
+  const found = rows.filter(test);
+  return found.length === 0 ? null : found.reduce((newest, row) => (row.at > newest.at ? row : newest));
+}
+
+type FoundWebsite = {
+  id: string;
+  domain: string;
+  since: Date;
+  isProven: boolean;
+  /** Of the last check at the present domain; null: there was none. */
+  checkedAt: Date | null;
+  callback: string | null;
+  results: Output<'checkCallback'>['results'] | null;
+  /** From the statistics since the day after it got its domain. */
+  verifiedBefore: boolean;
+  acceptedBefore: boolean;
+};
+
+/** The newest row of the activity log of an action and a result. `isOwn`: of the website itself, not of localhost. */
+type ActivityRow = { isOwn: boolean; action: string; result: string | null; isByEmail: boolean; at: Date };
+
+/** The newest rows of a website that are read. Earlier ones are known from the statistics. */
+const MAX_ROWS = 2_000;
+
+const FIND = `
+select w.id, w.domain, w.domain_since as since, w.proven_at is not null as "isProven", c.at as "checkedAt", c.callback, c.results,
+  coalesce(counted.verified, false) as "verifiedBefore", coalesce(counted.accepted, false) as "acceptedBefore"
+from websites w left join website_checks c on c.website_id = w.id and c.at >= w.domain_since
+cross join lateral (
+  select sum(completed + openid_opened) > 0 as verified, sum(opened + openid_opened) > 0 as accepted
+  from daily_sites where website = w.id and day > (w.domain_since at time zone 'UTC')::date
+) counted
+where w.domain = $2 and ${managedBy('w', '$1')}`;
+
+// $1 the website, $2 since when it has its domain, $3 whether to read localhost too. A former proof is of any time.
+const ACTIVITY = `
+select distinct on ("isOwn", action, result, "isByEmail") site.id = $1 as "isOwn", action, result, coalesce(${BY_EMAIL}, false) as "isByEmail", row.at
+from websites site cross join lateral (
+  select id, at, action, result, method from activity_log where website_id = site.id order by id desc limit ${MAX_ROWS}
+) row
+where (site.id = $1 or $3 and site.domain = '${LOCALHOST}') and (row.at >= $2 or action = 'website_proven')
+order by "isOwn", action, result, "isByEmail", row.id desc`;
+
+/** The statements of the set-up. */
+class SetupStore {
+  readonly #core: pg.Pool;
+
+  constructor(core: pg.Pool) {
+    this.#core = core;
+  }
+
+  /** Returns a website that the address manages, by its domain, or null. */
+  async find(email: string, domain: string): Promise<FoundWebsite | null> {
+    const { rows } = await this.#core.query<FoundWebsite>({ name: 'setup-website', text: FIND, values: [email, domain] });
+    return rows[0] ?? null;
+  }
+
+  /** Returns what happened last at a website, and with `localhost` also at localhost, since the website has its domain. */
+  async activity({ id, since }: FoundWebsite, localhost: boolean): Promise<ActivityRow[]> {
+    return (await this.#core.query<ActivityRow>({ name: 'setup-activity', text: ACTIVITY, values: [id, since, localhost] })).rows;
+  }
+}
