@@ -34,10 +34,11 @@ function rowsOf(name: PageName, bundle: Rolldown.OutputBundle): Row[] {
   };
   if (name === 'website') {
     const folder = path.replace('/:tab?', '');
-    return Object.keys(WEBSITE_TABS).map((tab) => {
+    const ofTabs = Object.keys(WEBSITE_TABS).map((tab): Row => {
       const scripts = scriptsOf([...sourcesOf(page), `features/websites/${tab}-tab.tsx`], bundle);
-      return [tab === 'stats' ? folder : `${folder}/${tab}`, { ...built, scripts }];
+      return [`${folder}/${tab}`, { ...built, scripts }];
     });
+    return [[folder, built], ...ofTabs];
   }
   if (name === 'doc') {
     const docs = [...docPages, ...frameworkPages, ...promptPages].filter(({ slug }) => docPath(slug) !== paths.guide);

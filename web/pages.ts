@@ -32,7 +32,7 @@ export const paths = {
 
 export type PageName = keyof typeof paths;
 
-/** The pages of a website, in the order of their links, with the text of the link. `stats` has the path of the website itself. */
+/** The pages of a website, in the order of their links, with the text of the link. The path of the website itself leads to one of them. */
 export const WEBSITE_TABS = {
   setup: 'Set up',
   stats: 'Statistics',
@@ -296,9 +296,8 @@ export const DEMO = '/demo';
 /** The beginning of the paths of all pages of websites. */
 export const websitesFolder = `${paths.dashboard}/websites/`;
 
-/** Returns the path of a website's page, or of one of its tabs. */
-export const websitePath = (domain: string, tab: WebsiteTab = 'stats') =>
-  `${websitesFolder}${encodeURIComponent(domain)}${tab === 'stats' ? '' : `/${tab}`}`;
+/** Returns the path of a website, which leads to its set-up until that is complete, or of one of its tabs. */
+export const websitePath = (domain: string, tab?: WebsiteTab) => `${websitesFolder}${encodeURIComponent(domain)}${tab ? `/${tab}` : ''}`;
 
 /** Returns the path of the page after a registration, whose steps are filled in with the domain. */
 export const registeredPath = (domain: string) => `${paths.registered}?domain=${encodeURIComponent(domain)}`;

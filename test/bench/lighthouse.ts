@@ -45,8 +45,7 @@ const allPaths = [
   '/dashboard/analytics',
   '/dashboard/auth',
   '/dashboard/settings',
-  `/dashboard/websites/${domain}`,
-  ...['log', 'visitors', 'team', 'branding', 'settings'].map((tab) => `/dashboard/websites/${domain}/${tab}`),
+  ...['setup', 'stats', 'log', 'visitors', 'team', 'branding', 'settings'].map((tab) => `/dashboard/websites/${domain}/${tab}`),
   '/profile',
 ];
 

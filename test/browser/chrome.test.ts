@@ -135,7 +135,7 @@ describe('the command menu', () => {
 
     await find(first.slice(0, 12));
     await palette(page).getByRole('option', { name: first, exact: true }).click();
-    await page.waitForURL(url(`/dashboard/websites/${first}`));
+    await page.waitForURL(url(`/dashboard/websites/${first}/setup`));
     await find('back off');
     await option('Back office Application').click();
     await page.waitForURL(/\/dashboard\/auth#/);

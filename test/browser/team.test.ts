@@ -46,7 +46,7 @@ test('an owner invites an address, which signs in by the link, accepts in the po
   await ben.goto(`${scene.service.url}/developer-email-auth`);
   await ben.getByText(`By ${ann.email}, as a member.`).waitFor();
   await ben.getByRole('button', { name: 'Accept' }).click();
-  await ben.waitForURL(`${scene.service.url}/dashboard/websites/${domain}`);
+  await ben.waitForURL(`${scene.service.url}/dashboard/websites/${domain}/setup`);
   await said(ben, `You manage ${domain}`);
 
   await openTeam(ben);

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
+import { useProduction } from '../support/harness.ts';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
 import { evaluates, heading, useScene } from './scene.ts';
 
 const scene = await useScene();
+const live = await useScene(useProduction);
 let owner: Developer;
 beforeAll(async () => {
   owner = await signInDeveloper(scene.stage, scene.service);
@@ -20,11 +22,11 @@ const addSite = async (): Promise<Site> => {
   return site;
 };
 /** Opens a page in a browser in which someone is signed in. */
-async function openPage(path: string, { client } = owner): Promise<Page> {
+async function openPage(path: string, { client } = owner, service = scene.service.url): Promise<Page> {
   const context = await scene.newBrowser();
-  await context.addCookies([...client.cookies].map(([key, value]) => ({ name: key.split(';')[0], value, url: scene.service.url })));
+  await context.addCookies([...client.cookies].map(([key, value]) => ({ name: key.split(';')[0], value, url: service })));
   const page = await context.newPage();
-  await page.goto(`${scene.service.url}${path}`);
+  await page.goto(`${service}${path}`);
   return page;
 }
 const tab = (page: Page, name: string) => page.getByRole('navigation', { name: 'Pages of the website' }).getByRole('link', { name });
@@ -34,9 +36,11 @@ test('the list leads to the page of a website, with its tabs, and an unknown web
   const { domain } = await addSite();
   const page = await openPage('/developer-email-auth');
   await page.getByRole('link', { name: domain, exact: true }).click();
-  await page.waitForURL(`**/dashboard/websites/${domain}`);
+  await page.waitForURL(`**/dashboard/websites/${domain}/setup`);
   await heading(page, domain);
   await page.getByText('Not verified').waitFor();
+  await tab(page, 'Statistics').click();
+  await page.waitForURL(`**/${domain}/stats`);
   await heading(page, 'No sign-ins in the last 30 days');
   expect(await tab(page, 'Statistics').getAttribute('aria-current')).toBe('page');
   await tab(page, 'Log').click();
@@ -52,8 +56,7 @@ test('the list leads to the page of a website, with its tabs, and an unknown web
   await heading(foreign, 'No such website');
   await foreign.getByRole('link', { name: 'Add a website' }).click();
   await foreign.getByRole('dialog').waitFor();
-  // The statistics have the path of the website alone.
-  for (const end of ['other', 'stats']) await heading(await openPage(`/dashboard/websites/${domain}/${end}`), '404 Page Not Found');
+  await heading(await openPage(`/dashboard/websites/${domain}/other`), '404 Page Not Found');
 });
 
 test('statistics are a funnel with rates, by method and per day, over 7, 30 or 90 days', async () => {
@@ -69,7 +72,7 @@ test('statistics are a funnel with rates, by method and per day, over 7, 30 or 9
      values ($1, (now() at time zone 'UTC')::date, '{14,75,60}', '{5,1,2}', '{l,l,c}')`,
     [id],
   );
-  const page = await openPage(`/dashboard/websites/${domain}`);
+  const page = await openPage(`/dashboard/websites/${domain}/stats`);
   const funnel = page.getByRole('region', { name: 'From request to sign-in' });
   const steps = () => funnel.locator('dl > div').allTextContents();
   await funnel.waitFor();
@@ -160,9 +163,12 @@ test('the log is live, is filtered by the URL, continues to earlier steps, and i
   expect(lines.find((line) => line.includes('cmd@'))).toContain(",'=cmd@mail.example,");
 });
 
-test('the page of a website opens its sign-in page, which returns to its home page', async () => {
+test('the page of a website opens its sign-in page, which returns to its home page, and in local mode the demo', async () => {
   const { domain } = await addSite();
-  const page = await openPage(`/dashboard/websites/${domain}/setup`);
+  const local = await openPage(`/dashboard/websites/${domain}/setup`);
+  const [demo] = await Promise.all([local.context().waitForEvent('page'), local.getByRole('link', { name: 'Try the demo' }).click()]);
+  await demo.waitForURL('**/demo');
+  const page = await openPage(`/dashboard/websites/${domain}/setup`, owner, live.service.url);
   const [signIn] = await Promise.all([
     page.context().waitForEvent('page'),
     page.getByRole('link', { name: 'Open the sign-in page' }).click(),

@@ -79,7 +79,9 @@ export function websiteStops(at: StopAt, live: StopAt): Stop[] {
     await page.getByRole('dialog').waitFor();
   };
   return [
-    at('developer', of(full), 'website-statistics', full),
+    at('developer', of(full, '/stats'), 'website-statistics', full),
+    at('developer', of(full, '/setup'), 'website-setup', full, (page) => page.getByText('Needs attention').first().waitFor()),
+    at('developer', of(empty, '/setup'), 'website-setup-empty', empty, (page) => page.getByText('0 of 5 steps').waitFor()),
     live('developer', of(full, '/log'), 'website-log', full, (page) => page.getByText('used up before').waitFor()),
     at('developer', of(full, '/visitors'), 'website-visitors', full, (page) =>
       page
@@ -96,7 +98,7 @@ export function websiteStops(at: StopAt, live: StopAt): Stop[] {
     }),
     at('developer', of(full, '/team'), 'website-team', 'Team', (page) => page.getByText('Invitation expired').waitFor()),
     at('developer', of(full, '/settings'), 'website-settings', full, (page) => page.getByText('Danger zone').waitFor()),
-    at('developer', of(empty), 'website-statistics-empty', empty),
+    at('developer', of(empty, '/stats'), 'website-statistics-empty', empty),
     live('developer', of(empty, '/log'), 'website-log-empty', 'No sign-ins yet'),
     at('developer', of(empty, '/visitors'), 'website-visitors-empty', empty),
     at('developer', of(empty, '/branding'), 'website-branding-unproven', empty),

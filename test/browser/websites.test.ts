@@ -301,5 +301,5 @@ test('adding one’s own domain again links to it instead of offering to claim i
   await button('Save').click();
   await dialog.getByRole('alert').getByText(`${domain} is one of your websites already.`).waitFor();
   await dialog.getByRole('link', { name: 'Open it' }).click();
-  await page.waitForURL(`${scene.service.url}/dashboard/websites/${domain}`);
+  await page.waitForURL(`${scene.service.url}/dashboard/websites/${domain}/setup`);
 });

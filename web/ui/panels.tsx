@@ -142,7 +142,7 @@ export function Stat({ label, value, note }: { label: string; value: string | nu
 }
 
 /** A bordered section that its heading opens and closes. */
-export function Disclosure({ summary, children }: { summary: string; children: ReactNode }) {
+export function Disclosure({ summary, children }: { summary: ReactNode; children: ReactNode }) {
   return (
     <details className="group rounded-control border border-line">
       <summary className="flex min-h-11 list-none items-center justify-between gap-3 rounded-control px-4 text-sm font-medium hover:bg-sunk [&::-webkit-details-marker]:hidden">

@@ -4,6 +4,7 @@ import { ApiError } from '../../../contract/client.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../../contract/limits.ts';
 import { api } from '../../lib/api.ts';
 import { useRefresh } from '../../lib/calls.ts';
+import { cx } from '../../ui/cx.ts';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 
 export type LiveEvent = Output<'websiteEvents'>['events'][number];
@@ -24,9 +25,10 @@ type Live = {
 
 /**
  * Follows the events of a website. While paused it keeps its place, so that it continues without a gap.
+ * @param domain undefined: of all websites of the account
  * @param start the cursor to begin at; undefined: not known yet
  */
-export function useLiveEvents(domain: string, paused: boolean, start: string | undefined): Live {
+export function useLiveEvents(domain: string | undefined, paused: boolean, start: string | undefined): Live {
   const [live, setLive] = useState<Live>({ events: [], cursor: undefined, error: null });
   const refresh = useRefresh();
   const hasStart = start !== undefined;
@@ -51,7 +53,7 @@ export function useLiveEvents(domain: string, paused: boolean, start: string | u
 type Handlers = { onPage(page: Output<'websiteEvents'>): void; onError(error: unknown): void };
 
 /** Calls `onPage` for each page of events until the signal aborts, or the caller may not see them. */
-async function follow(domain: string, from: string, signal: AbortSignal, { onPage, onError }: Handlers) {
+async function follow(domain: string | undefined, from: string, signal: AbortSignal, { onPage, onError }: Handlers) {
   let [after, failures, wait] = [from, 0, 0];
   while (!signal.aborted) {
     const start = Date.now();
@@ -131,7 +133,7 @@ function Mark({ level }: { level: LiveEvent['level'] }) {
 }
 
 /** Returns a sentence with its code, in backticks, as elements. */
-function withCode(sentence: string) {
+export function withCode(sentence: string) {
   return sentence.split('`').map((part, index) =>
     index % 2 === 1 ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change
@@ -145,10 +147,10 @@ function withCode(sentence: string) {
 }
 
 /** Whether new events appear. Screen readers announce its changes. */
-export function LiveState({ paused, failed }: { paused: boolean; failed: boolean }) {
+export function LiveState({ paused, failed, className }: { paused: boolean; failed: boolean; className?: string }) {
   const [tone, text] = paused ? ['bg-edge', 'Paused'] : failed ? ['bg-danger', 'Reconnecting'] : ['bg-accent', 'Live'];
   return (
-    <p role="status" className="flex min-w-28 items-center gap-2 text-sm">
+    <p role="status" className={cx('flex min-w-28 items-center gap-2 text-sm', className)}>
       <span aria-hidden="true" className={`size-2 rounded-full ${tone}`} />
       {text}
     </p>

@@ -23,7 +23,7 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
     <>
       <h2 className="sr-only">Statistics</h2>
       <div className="mb-6 grid gap-3">
-        <Periods periods={STATS_PERIODS} current={days} hrefOf={(each) => `${websitePath(domain)}?days=${each}`} />
+        <Periods periods={STATS_PERIODS} current={days} hrefOf={(each) => `${websitePath(domain, 'stats')}?days=${each}`} />
         <CountedEveryMinute />
       </div>
       {error && <Failed {...history} fallback="The statistics could not be loaded." />}

@@ -1,12 +1,13 @@
 import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
-import { Link, useParams } from 'wouter';
+import { Link, Redirect, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { useCall } from '../../lib/calls.ts';
 import { signInUrlOf } from '../../lib/snippets.ts';
-import { paths, WEBSITE_TABS, type WebsiteTab, websitePath } from '../../pages.ts';
+import { DEMO, paths, WEBSITE_TABS, type WebsiteTab, websitePath } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { BackIcon, CheckIcon, OpenIcon, SiteIcon } from '../../ui/icons.tsx';
+import { isLocalMode } from '../../ui/local-mode.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Badge, Failed, Skeleton } from '../../ui/states.tsx';
@@ -14,10 +15,21 @@ import type { TabProps, Website } from './website.ts';
 
 /** /dashboard/websites/DOMAIN and the tabs below it. */
 export function WebsitePage({ notFound }: { notFound: ReactNode }) {
-  const { domain = '', tab: path } = useParams<{ domain: string; tab?: string }>();
+  const { domain = '', tab: name } = useParams<{ domain: string; tab?: string }>();
+  if (name === undefined) return <FirstTab domain={domain} />;
+  const current = tabs.find((tab) => tab.name === name);
+  return current ? <WebsiteTabPage domain={domain} current={current} /> : notFound;
+}
+
+/** Leads to the set-up of a website until it is complete, then to its statistics, which also say what is wrong with the domain. */
+function FirstTab({ domain }: { domain: string }) {
+  const { data, error } = useCall('websiteSetup', { domain }, { refetchOnMount: 'always' });
+  if (!data && !error) return <HeaderLoading domain={domain} />;
+  return <Redirect to={websitePath(domain, data && !data.complete ? 'setup' : 'stats')} replace />;
+}
+
+function WebsiteTabPage({ domain, current }: { domain: string; current: Tab }) {
   const { data: website, error, isFetching, refetch } = useCall('readWebsite', { domain });
-  const current = tabs.find((tab) => tab.path === path);
-  if (!current) return notFound;
   return (
     <>
       <Link
@@ -39,7 +51,7 @@ export function WebsitePage({ notFound }: { notFound: ReactNode }) {
       {website && (
         <div className="mt-8">
           <Suspense fallback={<RowsLoading what={current.label.toLowerCase()} rows={4} />}>
-            <current.Page key={`${website.id} ${path}`} website={website} />
+            <current.Page key={`${website.id} ${current.name}`} website={website} />
           </Suspense>
         </div>
       )}
@@ -70,7 +82,11 @@ function Header({ website, current }: { website: Website; current: Tab }) {
         {website.role === 'member' && <Badge>Member</Badge>}
         <div className="flex flex-wrap gap-x-4">
           <OutsideLink href={`https://${domain}/`}>Open the site</OutsideLink>
-          <OutsideLink href={signInUrlOf(location.origin, domain)}>Open the sign-in page</OutsideLink>
+          {isLocalMode ? (
+            <OutsideLink href={DEMO}>Try the demo</OutsideLink>
+          ) : (
+            <OutsideLink href={signInUrlOf(location.origin, domain)}>Open the sign-in page</OutsideLink>
+          )}
         </div>
       </div>
       <Tabs domain={domain} current={current} />
@@ -195,8 +211,7 @@ function NotYours({ domain }: { domain: string }) {
   );
 }
 
-/** `path`: the end of its path; undefined for the website's own page. */
-type Tab = { name: WebsiteTab; path: string | undefined; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
+type Tab = { name: WebsiteTab; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
 
 const files = import.meta.glob<Record<string, ComponentType<TabProps>>>('./*-tab.tsx');
 
@@ -204,7 +219,6 @@ const tabs = (Object.keys(WEBSITE_TABS) as WebsiteTab[]).map((name): Tab => {
   const component = `${name[0].toUpperCase()}${name.slice(1)}Tab`;
   return {
     name,
-    path: name === 'stats' ? undefined : name,
     label: WEBSITE_TABS[name],
     Page: lazy(async () => ({ default: (await files[`./${name}-tab.tsx`]())[component] })),
   };

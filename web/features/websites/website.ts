@@ -21,6 +21,7 @@ export const WEBSITES = {
     'listWebsites',
     'searchWebsites',
     'readWebsite',
+    'websiteSetup',
     'websiteBranding',
     'websiteHistory',
     'websiteLog',
