@@ -1,6 +1,7 @@
 import type { Output } from '../contract/calls.ts';
 import type { Client } from '../contract/client.ts';
 import { hasCode } from '../contract/errors.ts';
+import { websiteHome } from '../contract/pages.ts';
 import { findByDomain } from '../contract/urls.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
@@ -74,6 +75,7 @@ export function formatSite({ terminal }: Context, site: Site, host: string): str
     ['since', dayOf(site.createdAt)],
     ['linked to', site.linkedAddress],
     ['your role', site.role],
+    ['page', `${host}${websiteHome(site.domain)}`],
   ];
   return details(displayName(site), rows, 10, terminal);
 }

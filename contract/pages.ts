@@ -8,6 +8,12 @@ export const VISITOR_LANGUAGE = 'LANGUAGE';
 /** Stands in the addresses of a built page for the domain of its path. */
 export const DOMAIN_OF_PATH = 'DOMAIN';
 
+/** The beginning of the paths of all pages of websites. */
+export const WEBSITES_FOLDER = '/dashboard/websites/';
+
+/** Returns the path of a website in the portal, which leads to its set-up until that is complete. */
+export const websiteHome = (domain: string) => `${WEBSITES_FOLDER}${encodeURIComponent(domain)}`;
+
 /** A page of the built web app. dist/web/pages.json has them by their path, in which `:domain` stands for the domain of a website. */
 export type BuiltPage =
   | { entry: 'signin' }

@@ -1,7 +1,7 @@
 import type { CallName, Input } from '../contract/calls.ts';
 import type { LanguageCode } from '../contract/languages.ts';
 import { STATS_DAYS } from '../contract/limits.ts';
-import { DOMAIN_OF_PATH, SIGN_IN_PATHS, VISITOR_LANGUAGE } from '../contract/pages.ts';
+import { DOMAIN_OF_PATH, SIGN_IN_PATHS, VISITOR_LANGUAGE, websiteHome } from '../contract/pages.ts';
 
 /** The path of each page. `:domain`: any; `?`: may be missing; `*`: the pages of the documentation, which docs/pages.ts lists. */
 export const paths = {
@@ -293,11 +293,8 @@ export const INBOX = '/dev/inbox';
 /** The demo shop of local mode. */
 export const DEMO = '/demo';
 
-/** The beginning of the paths of all pages of websites. */
-export const websitesFolder = `${paths.dashboard}/websites/`;
-
-/** Returns the path of a website, which leads to its set-up until that is complete, or of one of its tabs. */
-export const websitePath = (domain: string, tab?: WebsiteTab) => `${websitesFolder}${encodeURIComponent(domain)}${tab ? `/${tab}` : ''}`;
+/** Returns the path of a website, or of one of its tabs. */
+export const websitePath = (domain: string, tab?: WebsiteTab) => `${websiteHome(domain)}${tab ? `/${tab}` : ''}`;
 
 /** Returns the path of the page after a registration, whose steps are filled in with the domain. */
 export const registeredPath = (domain: string) => `${paths.registered}?domain=${encodeURIComponent(domain)}`;

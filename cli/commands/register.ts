@@ -1,4 +1,5 @@
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../contract/emails.ts';
+import { websiteHome } from '../../contract/pages.ts';
 import { domainInput } from '../../contract/urls.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
@@ -39,7 +40,14 @@ export const register: CommandSpec = {
       },
       [`${terminal.style('bold', registered.domain)} is registered. Visitors can sign in now.`, '', ...numbered, '', shortcut].join('\n'),
     );
-    terminal.note(`\nAn email with a sign-in link is on its way to ${registered.email}.\nOpen it within 7 days to keep the domain.`);
+    terminal.note(
+      [
+        '',
+        `An email with a sign-in link is on its way to ${registered.email}.`,
+        'Open it within 7 days to keep the domain. The page of the website shows what is left to do:',
+        new URL(websiteHome(registered.domain), registered.authUrl).href,
+      ].join('\n'),
+    );
     return EXIT.ok;
   },
 };

@@ -18,7 +18,7 @@ import { readGit } from './git.ts';
 import { findPackages, type Packages } from './package-manager.ts';
 import { findRoute, nextStepsAfter, type Plan, planFor, type Step } from './plan.ts';
 import { type Project, portOf, readProject, readText } from './project.ts';
-import { existsIn, findRegistrationStep, promptDomain, requireDirectory, selectFramework, selectWorkspace } from './questions.ts';
+import { existsIn, findRegistration, promptDomain, requireDirectory, selectFramework, selectWorkspace } from './questions.ts';
 import { watchedFiles } from './snapshot.ts';
 import { findUnheld, type Undo, undoOf } from './undo.ts';
 
@@ -52,7 +52,8 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
   const conflicts = flags.force ? [] : changed.filter(({ action }) => action === 'overwritten');
   if (conflicts.length > 0) throw conflictError(conflicts, terminal);
 
-  const registration = await findRegistrationStep(context, domain);
+  const { step: registration, page } = await findRegistration(context, domain);
+  const notePage = () => page && terminal.note(`\nThe page of the website shows what is left to do:\n${page}`);
   const left = flags.install === false || !packages.manager ? packages.missing : [];
   const commands = [...installCommands(framework, packages, left), ...integration.commands];
   const next = (outcome: Outcome | null) => [
@@ -66,6 +67,7 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
   if (changed.length === 0 && installs.length === 0) {
     terminal.result(resultOf(null), `${title} is complete; there is nothing to write.`);
     if (registration) terminal.note(paragraph(registration, terminal));
+    notePage();
     return EXIT.ok;
   }
   const patch = changed.map(({ shown }) => patchOf(shown, terminal.style)).join('\n\n');
@@ -97,6 +99,7 @@ export async function addSignIn(context: Context, dir: string | undefined, flags
   const undo = undoOf(realpathSync(context.cwd), root, { git, steps: changed, changed: outcome.changed, install });
   const report = { title: `${title} is written.`, steps: plan.steps, commands, next: next(outcome), verified: outcome.verified, undo };
   terminal.result(resultOf(outcome, undo), formatReport(report, terminal));
+  notePage();
   return EXIT.ok;
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { websiteHome } from '../../contract/pages.ts';
 import { domainMessage, normalHost } from '../../contract/urls.ts';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
 import { detectFrameworks } from '../../templates/detect.ts';
@@ -103,21 +104,29 @@ async function listOwnDomains({ signedIn, signal }: Context): Promise<string[]> 
   }
 }
 
-/** Returns what has to be done before the service accepts a domain, as a sentence, or null. */
-export async function findRegistrationStep({ anonymous, host, signal }: Context, domain: string): Promise<string | null> {
+/**
+ * Returns what has to be done before the service accepts a domain, as a sentence, or null; and the address of its page in the portal, where
+ * it has one.
+ */
+export async function findRegistration(
+  { anonymous, host, signal }: Context,
+  domain: string,
+): Promise<{ step: string | null; page: string | null }> {
   const service = await host();
   const isLocal = domain === 'localhost';
   try {
-    await (await anonymous()).findWebsite({ domain }, { signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS) });
-    return null;
+    const website = await (await anonymous()).findWebsite({ domain }, { signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS) });
+    return { step: null, page: isLocal ? null : `${service}${websiteHome(website.domain)}` };
   } catch (error) {
     if (signal.aborted) throw error;
     if ((error as { status?: number }).status !== 404) {
       const command = isLocal ? '`emailauth start`' : `\`emailauth register ${domain}\``;
-      return `${service} did not respond, so it is unknown whether it serves ${domain}. If it does not: ${command}.`;
+      const step = `${service} did not respond, so it is unknown whether it serves ${domain}. If it does not: ${command}.`;
+      return { step, page: null };
     }
-    return isLocal
+    const step = isLocal
       ? `${service} does not serve localhost. Run your own service during development: \`emailauth start\`.`
       : `${domain} is not registered at ${service}. Register it: \`emailauth register ${domain}\`.`;
+    return { step, page: null };
   }
 }

@@ -50,6 +50,13 @@ describe('the registration at the service', () => {
     expect(ran.stderr).toContain(`emailauth register ${unknown}`);
   });
 
+  test('has a page in the portal, which is named once the files are written', async () => {
+    await project.put(projects.express);
+    const domain = await registerWebsite(service.client());
+    const ran = await init(['--domain', `www.${domain}`, '--yes']);
+    expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(`${service.url}/dashboard/websites/${domain}`)]);
+  });
+
   test('is not needed to write the files', async () => {
     await project.put(projects.express);
     const host = `http://localhost:${await freePort()}`;

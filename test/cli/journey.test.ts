@@ -60,7 +60,7 @@ test('a developer works in the terminal from the first registration to the logou
   expect(await byLink.exited).toBe(0);
   expect(byLink.text()).toContain(`Signed in as ${email}`);
 
-  expect(await shown(0, 'sites', 'add', second)).toContain(second);
+  expect(await shown(0, 'sites', 'add', second)).toContain(`${service.url}/dashboard/websites/${second}`);
   const renamed = freshDomain();
   expect(await shown(0, 'sites', 'update', second, '--domain', renamed, '--yes')).toContain(renamed);
 

@@ -20,6 +20,7 @@ test('registers a domain, active immediately, and prints the next steps', async 
   const [domain, email] = [freshDomain(), freshAddress('owner')];
   const ran = await home.run(['register', domain, '--email', email, '--json']);
   expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(email)]);
+  expect(ran.stderr).toContain(`${service.url}/dashboard/websites/${domain}`);
   const output = ran.json();
   expect(Object.keys(output)).toEqual(['domain', 'email', 'status', 'authUrl', 'nextSteps']);
   expect(output).toMatchObject({ domain, email, status: 'active', authUrl: `${service.url}/auth` });

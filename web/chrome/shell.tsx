@@ -1,8 +1,9 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { WEBSITES_FOLDER } from '../../contract/pages.ts';
 import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
 import { createStore, useStore } from '../lib/store.ts';
-import { DEMO, paths, QUICK_START, websitesFolder } from '../pages.ts';
+import { DEMO, paths, QUICK_START } from '../pages.ts';
 import { cx } from '../ui/cx.ts';
 import { AppsIcon, ChartIcon, GlobeIcon, MenuIcon, PulseIcon, SearchIcon, SlidersIcon, UserIcon } from '../ui/icons.tsx';
 import { isLocalMode } from '../ui/local-mode.tsx';
@@ -95,7 +96,7 @@ const profile = { href: paths.profile, label: 'Profile' };
 const settings = { href: paths.settings, label: 'Settings', icon: <SlidersIcon /> };
 const pages = [
   { href: paths.dashboard, label: 'Overview', icon: <ChartIcon /> },
-  { href: paths.websites, label: 'Websites', icon: <GlobeIcon />, below: websitesFolder },
+  { href: paths.websites, label: 'Websites', icon: <GlobeIcon />, below: WEBSITES_FOLDER },
   { href: paths.applications, label: 'Applications', icon: <AppsIcon /> },
   { href: paths.activity, label: 'Activity', icon: <PulseIcon /> },
   settings,
