@@ -4,7 +4,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { integratedSite } from '../support/integrated-site.ts';
 import { type Developer, freshDomain, proveWebsite, signInDeveloper, visitorToken } from '../support/sign-ins.ts';
-import { evaluates, heading, useScene } from './scene.ts';
+import { evaluates, heading, signIn, useScene } from './scene.ts';
 
 const scene = await useScene();
 const { stage, service, names } = scene;
@@ -90,4 +90,25 @@ test('the steps turn green by themselves, fold when all are done, and come back 
   await page.getByRole('button', { name: 'Check', exact: true }).click();
   await folded.waitFor();
   await heading(page, domain);
+});
+
+test('a sign-in without another target leads to the only website, or to the table of several', async () => {
+  const { url } = service;
+  const home = async (websites: number) => {
+    const developer = await signInDeveloper(stage, service);
+    for (let i = 0; i < websites; i++) await developer.client.post('/api/websites', { domain: freshDomain() });
+    const page = await (await scene.newBrowser()).newPage();
+    await signIn(scene, page, developer.email);
+    await page.goto(`${url}/developer`);
+    return page;
+  };
+  await heading(await home(0), 'Developer Portal');
+  await (await home(2)).waitForURL(`${url}/developer-email-auth`);
+  const page = await home(1);
+  await page.waitForURL(/\/dashboard\/websites\/[^/]+\/setup$/);
+  // Later, the home page is the home page.
+  await page.getByRole('link', { name: 'Developer Home' }).first().click();
+  await heading(page, 'Developer Portal');
+  await page.reload();
+  await heading(page, 'Developer Portal');
 });

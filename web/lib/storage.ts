@@ -171,6 +171,17 @@ export function takeReturnPath(): string | null {
   return stored && safePath(location.origin + stored.path, paths.developer);
 }
 
+const HOME_KEY = 'homeOf';
+
+/** Returns whether this browser has not opened the home page of the portal since its last sign-in. */
+export const isFirstHome = () => signInOf() !== null && signInOf() !== readStored(local, HOME_KEY);
+
+/** Stores that this browser has opened the home page since its last sign-in. */
+export const markHomeOpened = () => writeStored(local, HOME_KEY, signInOf());
+
+/** Returns a part of the key that a sign-in sets: it tells two sign-ins apart, and opens nothing. */
+const signInOf = () => readCookie(hintCookies.key)?.slice(-8) ?? null;
+
 const DRAFT_PREFIX = 'draft.';
 
 /** Keeps what was typed into a form during a sign-in that comes back to it, while its link is valid. It must not be a secret. */

@@ -1,23 +1,38 @@
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
+import { useCall } from '../../lib/calls.ts';
 import { useTokenLogin, useUser } from '../../lib/session.ts';
-import { takeReturnPath } from '../../lib/storage.ts';
-import { paths } from '../../pages.ts';
+import { isFirstHome, markHomeOpened, takeReturnPath } from '../../lib/storage.ts';
+import { listStateOf, websitesQuery } from '../../lib/url-state.ts';
+import { paths, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { ArrowIcon, MailIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Badge, Loading } from '../../ui/states.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 
-/** /developer: the home page of the portal. */
+/**
+ * /developer: the home page of the portal, where every sign-in ends. It leads to the page that the sign-in was for. After a sign-in
+ * without one, it leads to the account's only website or to the table of several, unless an invitation is to be answered.
+ */
 export function DeveloperPage() {
   const [, navigate] = useLocation();
+  const [arrival] = useState(() => ({ page: takeReturnPath(), isFirst: isFirstHome() }));
+  const asks = arrival.page === null && arrival.isFirst;
+  const websites = useQuery({ ...websitesQuery(listStateOf(new URLSearchParams())), enabled: asks });
+  const invitations = useCall('listInvitations', {}, { enabled: asks });
+  const isKnown = !asks || websites.isError || invitations.isError || Boolean(websites.data && invitations.data);
+  const page = arrival.page ?? (asks && invitations.data?.length === 0 ? pageOf(websites.data) : null);
   useEffect(() => {
-    const page = takeReturnPath();
+    if (!isKnown) return;
+    markHomeOpened();
     if (page) navigate(page, { replace: true });
-  }, [navigate]);
+  }, [isKnown, page, navigate]);
+  if (!isKnown || page) return <Loading />;
   return (
     <>
       <PageHeading title="Developer Portal" />
@@ -40,6 +55,12 @@ export function DeveloperPage() {
       </Link>
     </>
   );
+}
+
+/** Returns the page of the only website, the table of several, or null. */
+function pageOf(found: Output<'searchWebsites'> | undefined): string | null {
+  if (!found || found.total === 0) return null;
+  return found.total === 1 ? websitePath(found.websites[0].domain) : paths.websites;
 }
 
 /**

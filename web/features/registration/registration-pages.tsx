@@ -7,7 +7,7 @@ import { isUnfinished, suggestEmail } from '../../../contract/email-suggestions.
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import { DOMAIN_REQUIRED, domainInput, domainMessage, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { INBOX, paths, registeredPath } from '../../pages.ts';
+import { INBOX, paths, registeredPath, websitePath } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { DomainField, EmailField } from '../../ui/field.tsx';
 import { BackIcon, OpenIcon } from '../../ui/icons.tsx';
@@ -204,6 +204,11 @@ export function RegisteredPage() {
       </section>
       <div className="mt-10 flex flex-wrap gap-2">
         <ButtonLink href={paths.signIn}>Access Developer Area</ButtonLink>
+        {domain && !isLocal && (
+          <ButtonLink as={Link} variant="secondary" href={websitePath(domain)}>
+            Open the website's page
+          </ButtonLink>
+        )}
         <ButtonLink as={Link} variant="secondary" href={paths.guide}>
           Back to Documentation
         </ButtonLink>
