@@ -1,12 +1,12 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { WEBSITES_FOLDER } from '../../contract/pages.ts';
+import { isLocalMode } from '../lib/local.ts';
 import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { DEMO, paths, QUICK_START } from '../pages.ts';
 import { cx } from '../ui/cx.ts';
 import { AppsIcon, ChartIcon, GlobeIcon, MenuIcon, PulseIcon, SearchIcon, SlidersIcon, UserIcon } from '../ui/icons.tsx';
-import { isLocalMode } from '../ui/local-mode.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { toastFailure } from '../ui/toast.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';

@@ -1,11 +1,11 @@
 import { LOCALHOST } from '../../contract/urls.ts';
 import { verifyRequest } from '../../templates/render.ts';
+import { isLocalMode } from '../lib/local.ts';
 import { redirectSnippet, responseSnippet } from '../lib/snippets.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { CodeBlock } from './copyable.tsx';
 import { cx } from './cx.ts';
 import { AssistantPrompt, Integration, Pills, useIntegration } from './integration.tsx';
-import { isLocalMode } from './local-mode.tsx';
 import { Step } from './page-heading.tsx';
 
 /**

@@ -1,15 +1,7 @@
 import { Link } from 'wouter';
 import { isLoopbackRedirectHost, LOCALHOST } from '../../contract/urls.ts';
+import { isLocalMode } from '../lib/local.ts';
 import { registeredPath } from '../pages.ts';
-
-// The service writes it into the page (server/pages/web-app.ts).
-const local = globalThis.document?.documentElement.dataset.local;
-
-/** Whether the service runs in local mode, which accepts this computer as a website without a registration. */
-export const isLocalMode = local !== undefined;
-
-/** Whether emails stay in the built-in inbox. */
-export const hasInbox = local === 'inbox';
 
 /** Returns whether a person typed or pasted this computer as a domain, and the service accepts it. */
 export function isThisComputer(input: string): boolean {

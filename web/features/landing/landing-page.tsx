@@ -1,11 +1,11 @@
 import { useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
+import { hasInbox, isLocalMode } from '../../lib/local.ts';
 import { useUser } from '../../lib/session.ts';
 import { DEMO, INBOX, paths } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyable.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
-import { hasInbox, isLocalMode } from '../../ui/local-mode.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Badge, Loading } from '../../ui/states.tsx';
 

@@ -7,12 +7,13 @@ import { isUnfinished, suggestEmail } from '../../../contract/email-suggestions.
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import { DOMAIN_REQUIRED, domainInput, domainMessage, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
+import { hasInbox } from '../../lib/local.ts';
 import { INBOX, paths, registeredPath, websitePath } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { DomainField, EmailField } from '../../ui/field.tsx';
 import { BackIcon, OpenIcon } from '../../ui/icons.tsx';
 import { IntegrationGuide } from '../../ui/integration-guide.tsx';
-import { hasInbox, isThisComputer, LocalhostNote } from '../../ui/local-mode.tsx';
+import { isThisComputer, LocalhostNote } from '../../ui/local-mode.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';

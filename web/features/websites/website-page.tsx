@@ -2,12 +2,12 @@ import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Sus
 import { Link, Redirect, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { useCall } from '../../lib/calls.ts';
+import { isLocalMode } from '../../lib/local.ts';
 import { signInUrlOf } from '../../lib/snippets.ts';
 import { DEMO, paths, WEBSITE_TABS, type WebsiteTab, websitePath } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { BackIcon, CheckIcon, OpenIcon, SiteIcon } from '../../ui/icons.tsx';
-import { isLocalMode } from '../../ui/local-mode.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Badge, Failed, Skeleton } from '../../ui/states.tsx';
