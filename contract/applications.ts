@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MAX_CLIENT_URI, MAX_CLIENT_URIS } from './limits.ts';
+import { redirectUriFault, serverUriFault } from './redirect-uris.ts';
 import {
   AUTHENTICATIONS,
   KEY_GRACE_HOURS,
@@ -11,7 +12,6 @@ import {
   SECRET_GRACE_HOURS,
 } from './rules.ts';
 import { APPLICATION_SCOPES, RESOURCE_SCOPES } from './scopes.ts';
-import { redirectUriFault, serverUriFault } from './urls.ts';
 
 const error = ({ input }: { input: unknown }) => nameFault(String(input));
 const name = z

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { domainInput, hasOwnScheme, isLoopbackRedirectHost, isThisMachine, redirectUriFault, returnPageOf } from './urls.ts';
+import { domainInput, isLoopbackRedirectHost, isThisMachine, returnPageOf } from './urls.ts';
 
 test.each([
   ['localhost', true, true],
@@ -37,96 +37,6 @@ test.each([
   ['', ''],
 ])('the domain in %j is %j', (text, domain) => {
   expect(domainInput(text)).toBe(domain);
-});
-
-test.each([
-  'https://shop.example/callback',
-  'https://shop.example:8443/callback?from=app',
-  'http://localhost:4000/callback',
-  'http://127.0.0.1/callback',
-  'http://[::1]:8080/callback',
-  'com.example.app:/callback',
-  'com.example.app://oauth/callback?from=app',
-  'com.googleusercontent.apps.123-abc:/oauth2redirect',
-  'cursor://anysphere.cursor-mcp/oauth/callback',
-  'vscode://publisher.extension/callback',
-  'vscode-insiders://publisher.extension/callback',
-  'warp://mcp/oauth2callback',
-])('the redirect URI %s is accepted', (uri) => {
-  expect([redirectUriFault(uri), hasOwnScheme(uri)]).toEqual([null, !/^https?:/.test(uri)]);
-});
-
-test.each([
-  'evil://accounts.google.com/cb',
-  'web+evil://www.paypal.com/cb',
-  'web+com.example.app:/cb',
-  'accounts.google.com:/cb',
-  'www.paypal.com://x/cb',
-  'my.paypal.com:/cb',
-  'claude.ai:/cb',
-  'about.blank:/x',
-  'javascript.x:/y',
-  'https.example:/cb',
-  'xn--pypal-4ve.com:/cb',
-  'xn--p1ai.example.app:/cb',
-  'com.xn--pypal-4ve:/cb',
-  'localhost:/cb',
-  'localhost:4000/cb',
-  'smb://shop.example/share',
-  'search-ms:/query=x',
-  'ms-settings:/privacy',
-  'ms-word.app:/cb',
-  'chrome://settings/cb',
-  'chrome-extension://abcdefgh/cb',
-  'jar:https://shop.example!/cb',
-  'feed:https://shop.example/cb',
-  'feed://shop.example/cb',
-  'itms-services://shop.example/cb',
-  'applescript://com.apple.scripteditor/cb',
-  'x-apple.systempreferences:/cb',
-  'x-evil://user:pw@accounts.google.com/cb',
-  'com.example.app://user:pw@accounts.google.com/cb',
-  'cursor://user@accounts.google.com/cb',
-  'com.example.app:/cb@x',
-  'com.example.app:cb',
-  'com.example.app:/',
-  'com.example..app:/cb',
-  'com.-example:/cb',
-  '1com.example:/cb',
-  '.com.example:/cb',
-  'COM.EXAMPLE.APP:/cb',
-  'Cursor://anysphere.cursor-mcp/cb',
-  'com.example.app:/cb#x',
-  'com.example.app:/c b',
-  'javascript:alert(1)//a.b',
-  'javascript://com.example/%0aalert(1)',
-  'data:text/html,x',
-  'blob:https://shop.example/x',
-  'view-source:https://shop.example/',
-  'file:///etc/passwd',
-  'filesystem:https://shop.example/x',
-  'about:blank',
-  'intent://shop.example#Intent;end',
-  'market://details',
-  'mailto:ann@mail.example',
-  'tel:/123',
-  'sms:/123',
-  'facetime:/x',
-  'ftp://shop.example/cb',
-  'ws://shop.example/cb',
-  'wss://shop.example/cb',
-  'ldap://shop.example/cb',
-  'vbscript:/x',
-  'http://shop.example/cb',
-  'https://127.0.0.1/cb',
-  'https:/shop.example/cb',
-  'HTTPS://shop.example/cb',
-  'https://user@shop.example/cb',
-  '//shop.example/cb',
-  'shop.example/cb',
-  '',
-])('the redirect URI %j is rejected', (uri) => {
-  expect(redirectUriFault(uri)).toEqual(expect.any(String));
 });
 
 test.each([

@@ -5,7 +5,7 @@ import { addressOf } from '../contract/client.ts';
 import type { BuiltPage } from '../contract/pages.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../docs/pages.ts';
 import { docFiles } from './build-docs.ts';
-import { type Head, heads, type Page, type PageName, pages, paths, sourcesOf, WEBSITE_TABS } from './pages.ts';
+import { type Head, heads, type Page, type PageName, pages, paths, SETUP_CALL, sourcesOf, WEBSITE_TABS } from './pages.ts';
 
 /** Writes pages.json: for the service, what each page is and loads first (server/pages/built-web.ts). */
 export const builtPages: Plugin = {
@@ -34,11 +34,13 @@ function rowsOf(name: PageName, bundle: Rolldown.OutputBundle): Row[] {
   };
   if (name === 'website') {
     const folder = path.replace('/:tab?', '');
+    const withSetup = { ...built, developerCalls: [...built.developerCalls, ...addressesOf([SETUP_CALL])] };
     const ofTabs = Object.keys(WEBSITE_TABS).map((tab): Row => {
       const scripts = scriptsOf([...sourcesOf(page), `features/websites/${tab}-tab.tsx`], bundle);
-      return [`${folder}/${tab}`, { ...built, scripts }];
+      return [`${folder}/${tab}`, { ...(tab === 'setup' ? withSetup : built), scripts }];
     });
-    return [[folder, built], ...ofTabs];
+    // It leads to a tab by the state of the set-up.
+    return [[folder, withSetup], ...ofTabs];
   }
   if (name === 'doc') {
     const docs = [...docPages, ...frameworkPages, ...promptPages].filter(({ slug }) => docPath(slug) !== paths.guide);

@@ -264,6 +264,9 @@ export const heads: { [Name in PageName]?: Head } = {
   loginStats: { calls: [['adminSession', {}]] },
 };
 
+/** The call that the set-up of a website makes first, beside those of every page of a website. */
+export const SETUP_CALL = ['websiteSetup', { domain: DOMAIN_OF_PATH }] as const satisfies FirstCall;
+
 /** Returns the page of the portal entry at a path, with its pattern; undefined where there is none. */
 export function pageAt(path: string): { path: string; page: Exclude<Page, { frame: 'signin' }> } | undefined {
   for (const name of Object.keys(pages) as PageName[]) {

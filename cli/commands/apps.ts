@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
+import { redirectUriFault } from '../../contract/redirect-uris.ts';
 import { SECRET_GRACE_HOURS } from '../../contract/rules.ts';
-import { redirectUriFault } from '../../contract/urls.ts';
 import { CLIENT_CHOICES, CLIENT_FLAGS, formatApp, printChangedApp, REDIRECT_URI, requireApp, settingsOf } from '../apps.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';

@@ -1,7 +1,7 @@
 import type { Transaction } from 'sequelize';
 import type { Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
-import { hasOwnScheme } from '../../contract/urls.ts';
+import { hasOwnScheme } from '../../contract/redirect-uris.ts';
 import type { Application, Orm } from '../platform/db/models.ts';
 import { digest, randomSecret } from '../platform/secrets.ts';
 import { registrableOf } from '../websites/domains.ts';

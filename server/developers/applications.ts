@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_APPLICATIONS } from '../../contract/limits.ts';
-import { hasOwnScheme } from '../../contract/urls.ts';
+import { hasOwnScheme } from '../../contract/redirect-uris.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { type Database, type Query, queryOf } from '../platform/db/database.ts';
 import { SHOWN_ACTION } from '../platform/db/method-rows.ts';

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { mailboxOf } from '../../contract/emails.ts';
-import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
+import { RESERVED_MAILS } from '../../contract/limits.ts';
+import { RATE_LIMITS } from '../../contract/rate-limits.ts';
 import { addActivity, addSteps } from '../platform/db/activity-rows.ts';
 import { batched } from '../platform/db/batch.ts';
 import { addHits, counters, windowOf } from '../platform/db/rate-limits.ts';

@@ -3,8 +3,9 @@ import type { Client, Grant, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type pg from 'pg';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
+import { hasOwnScheme } from '../../contract/redirect-uris.ts';
 import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
-import { hasOwnScheme, isThisMachine } from '../../contract/urls.ts';
+import { isThisMachine } from '../../contract/urls.ts';
 import { addActivity } from '../platform/db/activity-rows.ts';
 import type { Database } from '../platform/db/database.ts';
 import { type Account, type Endpoint, handle } from '../platform/http/endpoint.ts';

@@ -4,8 +4,8 @@ import type { Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot, SignInPage } from '../../contract/pages.ts';
+import { hasOwnScheme } from '../../contract/redirect-uris.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
-import { hasOwnScheme } from '../../contract/urls.ts';
 import { type DescribedError, type DescribeError, errorHeaders } from '../platform/http/errors.ts';
 import { requestIdOf } from '../platform/http/request-record.ts';
 import { redirectHostOf } from '../signin/destination.ts';

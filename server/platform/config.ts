@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { RATE_LIMITS } from '../../contract/limits.ts';
+import { RATE_LIMITS } from '../../contract/rate-limits.ts';
 import { isThisMachine } from '../../contract/urls.ts';
 import { keptSecret, SecretKeys } from './secrets.ts';
 import { domainOf, isReservedDomain, type Mailbox, parseSender } from './sender.ts';

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { Fault } from '../../contract/errors.ts';
 import { type ForwardUrlRule, SIGN_IN_PATHS, type SignInBoot } from '../../contract/pages.ts';
+import { hasOwnScheme } from '../../contract/redirect-uris.ts';
 import { type Conditions, type Destination, SignInConditions, type SignInDestination } from '../../contract/signin.ts';
-import { hasOwnScheme, isLoopbackRedirectHost, LOCALHOST, normalHost } from '../../contract/urls.ts';
+import { isLoopbackRedirectHost, LOCALHOST, normalHost } from '../../contract/urls.ts';
 import type { EventRecorder } from '../activity/recorder.ts';
 import type { Database } from '../platform/db/database.ts';
 import { inAscii } from '../platform/http/reading.ts';

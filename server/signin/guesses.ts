@@ -1,4 +1,4 @@
-import { RATE_LIMITS } from '../../contract/limits.ts';
+import { RATE_LIMITS } from '../../contract/rate-limits.ts';
 import { counters } from '../platform/db/rate-limits.ts';
 
 /** Wrong codes for one mailbox, after which browsers that are not known for the address may try the code of each email once. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
-import { MAIL_BLOCK_FACTOR, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
+import { MAIL_BLOCK_FACTOR, RESERVED_MAILS } from '../../contract/limits.ts';
+import { RATE_LIMITS } from '../../contract/rate-limits.ts';
 import type { Destination } from '../../contract/signin.ts';
 import { LEASE_SECONDS } from '../mail/mail.ts';
 import { batched } from '../platform/db/batch.ts';

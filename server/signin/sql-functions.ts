@@ -1,4 +1,4 @@
-import { RATE_LIMITS } from '../../contract/limits.ts';
+import { RATE_LIMITS } from '../../contract/rate-limits.ts';
 import { addActivity, websiteOfClient } from '../platform/db/activity-rows.ts';
 import { type SqlFunction, sqlFunction } from '../platform/db/functions.ts';
 import { addHits, counters, windowOf } from '../platform/db/rate-limits.ts';

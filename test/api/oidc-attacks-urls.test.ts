@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RATE_LIMITS } from '../../contract/limits.ts';
+import { RATE_LIMITS } from '../../contract/rate-limits.ts';
 import { openAuthority } from '../support/certificates.ts';
 import { type Service, useProduction, useService } from '../support/harness.ts';
 import { addApplication, authorizationRequest, postForm, type Step, signInAt, visit } from '../support/oidc-driver.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { RATE_LIMITS } from '../../contract/limits.ts';
+import { RATE_LIMITS } from '../../contract/rate-limits.ts';
 import { Limits } from '../../server/platform/http/limits.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { useDatabase } from './database.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Fault } from '../../../contract/errors.ts';
-import { RATE_LIMITS } from '../../../contract/limits.ts';
+import { RATE_LIMITS } from '../../../contract/rate-limits.ts';
 import type { Database } from '../db/database.ts';
 import { addHits } from '../db/rate-limits.ts';
 

@@ -1,4 +1,5 @@
-import { MAX_CODE_TRIES, RATE_LIMITS, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../../contract/limits.ts';
+import { MAX_CODE_TRIES, REPEAT_SECONDS, SPARE_WRONG_CODES } from '../../../contract/limits.ts';
+import { RATE_LIMITS } from '../../../contract/rate-limits.ts';
 import type { Database } from '../../platform/db/database.ts';
 import { addHits, counters, windowOf } from '../../platform/db/rate-limits.ts';
 import { clientActive, hasIdOf, isKnown } from '../attempt-conditions.ts';

@@ -2,7 +2,7 @@ import type { Parsed } from '../../../contract/calls.ts';
 import { mailboxOf } from '../../../contract/emails.ts';
 import type { Entered } from '../../../contract/entered.ts';
 import { Fault } from '../../../contract/errors.ts';
-import { RATE_LIMITS } from '../../../contract/limits.ts';
+import { RATE_LIMITS } from '../../../contract/rate-limits.ts';
 import { type EventRecorder, subjectOf } from '../../activity/recorder.ts';
 import type { Browser } from '../../developers/browser.ts';
 import type { Database } from '../../platform/db/database.ts';

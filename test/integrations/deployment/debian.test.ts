@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RATE_LIMITS } from '../../../contract/limits.ts';
+import { RATE_LIMITS } from '../../../contract/rate-limits.ts';
 import { hasOpenssl, openAuthority } from '../../support/certificates.ts';
 import { Client } from '../../support/client.ts';
 import { hasHaproxy, startHaproxy } from '../../support/haproxy.ts';

@@ -18,6 +18,11 @@ beforeAll(async () => {
   await scene.stage.query("insert into websites (id, domain, email, claimed_at) values (gen_random_uuid(), 'loading.example', $1, now())", [
     email,
   ]);
+  // The first arrival after a sign-in leads to the only website.
+  const home = await developer.newPage();
+  await home.goto(`${scene.service.url}/developer`);
+  await home.waitForURL(/loading\.example/);
+  await home.close();
 });
 
 /** The calls of a page that depend on the responses to its first ones. */

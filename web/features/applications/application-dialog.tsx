@@ -1,9 +1,9 @@
 import { useRef, useState } from 'react';
 import type { Input, Output } from '../../../contract/calls.ts';
 import { MAX_CLIENT_URI } from '../../../contract/limits.ts';
+import { redirectUriFault, serverUriFault } from '../../../contract/redirect-uris.ts';
 import { MAX_NAME_LENGTH, NAME_REQUIRED, SCOPE_REQUIRED } from '../../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
-import { redirectUriFault, serverUriFault } from '../../../contract/urls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { Choices } from '../../ui/choices.tsx';

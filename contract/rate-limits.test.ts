@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ENTERED } from './entered.ts';
-import { MAX_CODE_TRIES, RATE_LIMITS, SPARE_WRONG_CODES } from './limits.ts';
+import { MAX_CODE_TRIES, SPARE_WRONG_CODES } from './limits.ts';
+import { RATE_LIMITS } from './rate-limits.ts';
 
 const document = readFileSync(new URL('../docs/security.md', import.meta.url), 'utf8');
 const HOUR = 3600;
