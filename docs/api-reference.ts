@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { type Access, type CallSpec, calls } from '../contract/calls.ts';
 import { errors } from '../contract/errors.ts';
-import { ATTEMPT_SECONDS, ICON_TYPES, MAX_API_KEYS, MAX_APPLICATIONS, MAX_CODE_TRIES, MAX_ICON_BYTES, MAX_REMEMBERED_ACCOUNTS, MAX_UNPROVEN_WEBSITES, REGISTRATION_DAYS, TOKEN_SECONDS } from '../contract/limits.ts';
+import {
+  ATTEMPT_SECONDS,
+  ICON_TYPES,
+  MAX_API_KEYS,
+  MAX_APPLICATIONS,
+  MAX_CODE_TRIES,
+  MAX_ICON_BYTES,
+  MAX_REMEMBERED_ACCOUNTS,
+  MAX_UNPROVEN_WEBSITES,
+  REGISTRATION_DAYS,
+  TOKEN_SECONDS,
+} from '../contract/limits.ts';
 import { RATE_LIMITS } from '../contract/rate-limits.ts';
 import { KEY_GRACE_HOURS } from '../contract/rules.ts';
 
