@@ -80,7 +80,7 @@ describe('the offer of a passkey after a sign-in by email', () => {
     const email = await reachOffer(device);
     await scene.stage.query("update sign_in_attempts set consumed_at = consumed_at - interval '10 seconds' where email = $1", [email]);
     await page.reload();
-    await heading(page, text('en', 'link_done'));
+    await heading(page, text('en', 'signed_in_title', { email }));
     await page.getByRole('link', { name: text('en', 'leaving_link_host', { host: 'localhost' }) }).click();
     const before = await mailsTo(email);
     await page.getByRole('button', { name: email }).first().click();

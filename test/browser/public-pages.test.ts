@@ -291,7 +291,7 @@ test('the Tab key follows the reading order of the landing page', async () => {
   const page = await open('/');
   await heading(page, 'Services');
   const names: (string | null)[] = [];
-  for (let stop = 0; stop < 15; stop++) {
+  for (let stop = 0; stop < 19; stop++) {
     await page.keyboard.press('Tab');
     names.push(await page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"));
   }
