@@ -28,7 +28,7 @@ function isNearMiss(domain: string, large: string): boolean {
   if (dot < 0) return own === name + ending || (own === name && name.length >= MIN_NAME);
   const ownName = domain.slice(0, dot);
   if (own === ending) return name.length >= MIN_NAME && isOneSlip(ownName, name);
-  return ownName === name ? ending.length > 2 && isOneSlip(own, ending) : domain.replaceAll('.', '') === name + ending;
+  return ownName === name ? ending.length > 2 && isOneSlip(own, ending) : domain.split('.').join('') === name + ending;
 }
 
 /** Returns whether one letter was left out, added or replaced, or two neighbors were exchanged (Damerau). */

@@ -120,7 +120,7 @@ describe('a browser that is refused by the limit of its mailbox', () => {
     expect(refused.json.hint).toContain('Open any sign-in email you received in the last hour in this browser, and confirm your address');
     const response = await confirm(client, secretOf(mail), email.toUpperCase());
     expect([response.status, response.json]).toEqual([200, { success: true }]);
-    expect([...client.cookies.keys()].sort()).toEqual(['attempt', 'device']);
+    expect([...client.cookies.keys()].sort()).toEqual(['attempt', 'device', 'requested']);
     expect((await client.get('/api/user/me')).status).toBe(401);
     expect(await stage.query('select 1 from sign_in_attempts where email = $1 and consumed_at is not null', [email])).toEqual([]);
     expect((await ask(client, email)).status).toBe(200);

@@ -65,7 +65,7 @@ describe('the link of an email that is opened twice in its browser', () => {
     await openLink(client, mail);
     await later(email);
     const again = `/auth?${new URLSearchParams({ forward_url: `https://${shop}/welcome`, language: 'en' })}`;
-    expect(bootOf(await client.get(mail.link)).link).toEqual({ state: 'signed_in', again });
+    expect(bootOf(await client.get(mail.link)).link).toEqual({ state: 'signed_in', email, again });
     expect(bootOf(await client.get(again)).accounts).toMatchObject([{ email }]);
     expect(bootOf(await service.client().get(mail.link)).link?.state).toBe('used');
   });

@@ -165,9 +165,9 @@ const RETURN_PATH_KEY = 'returnPath';
  */
 export const storeReturnPath = (path: string) => storeForAttempt(RETURN_PATH_KEY, { path });
 
-/** Returns the stored page, once; null when there is none. */
-export function takeReturnPath(): string | null {
-  const stored = takeStored<{ path: string }>(RETURN_PATH_KEY);
+/** Returns the stored page, which markHomeOpened removes; null when there is none. */
+export function readReturnPath(): string | null {
+  const stored = parseStored<{ path: string }>(readStored(local, RETURN_PATH_KEY));
   return stored && safePath(location.origin + stored.path, paths.developer);
 }
 
@@ -176,8 +176,11 @@ const HOME_KEY = 'homeOf';
 /** Returns whether this browser has not opened the home page of the portal since its last sign-in. */
 export const isFirstHome = () => signInOf() !== null && signInOf() !== readStored(local, HOME_KEY);
 
-/** Stores that this browser has opened the home page since its last sign-in. */
-export const markHomeOpened = () => writeStored(local, HOME_KEY, signInOf());
+/** Stores that this browser has opened the home page since its last sign-in, and removes the page to return to. */
+export function markHomeOpened() {
+  writeStored(local, HOME_KEY, signInOf());
+  writeStored(local, RETURN_PATH_KEY, null);
+}
 
 /** Returns a part of the key that a sign-in sets: it tells two sign-ins apart, and opens nothing. */
 const signInOf = () => readCookie(hintCookies.key)?.slice(-8) ?? null;

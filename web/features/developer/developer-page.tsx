@@ -6,7 +6,7 @@ import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
 import { useCall } from '../../lib/calls.ts';
 import { useTokenLogin, useUser } from '../../lib/session.ts';
-import { isFirstHome, markHomeOpened, takeReturnPath } from '../../lib/storage.ts';
+import { isFirstHome, markHomeOpened, readReturnPath } from '../../lib/storage.ts';
 import { listStateOf, websitesQuery } from '../../lib/url-state.ts';
 import { paths, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
@@ -21,7 +21,8 @@ import { toastFailure } from '../../ui/toast.tsx';
  */
 export function DeveloperPage() {
   const [, navigate] = useLocation();
-  const [arrival] = useState(() => ({ page: takeReturnPath(), isFirst: isFirstHome() }));
+  // Only read: React may start a render again, and then initializes the state again.
+  const [arrival] = useState(() => ({ page: readReturnPath(), isFirst: isFirstHome() }));
   const asks = arrival.page === null && arrival.isFirst;
   const websites = useQuery({ ...websitesQuery(listStateOf(new URLSearchParams())), enabled: asks });
   const invitations = useCall('listInvitations', {}, { enabled: asks });
