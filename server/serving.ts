@@ -55,7 +55,7 @@ export async function serve(parts: Parts): Promise<Serving> {
   const { config, route } = parts;
   const locking = holdServingLock(route.directUrl, config.secretKey);
   const database = openDatabase(route);
-  // The features are created while PostgreSQL accepts these connections. The first request tries again.
+  // The features are created while PostgreSQL accepts both connections. `locking` is awaited below, and a request connects again.
   locking.catch(() => {});
   void database.core.query('select').catch(() => {});
   const serving = new ServingProcess(parts, database);

@@ -62,7 +62,7 @@ const accountLog: CommandSpec = {
       [displayDomain, object].filter(Boolean).join(' '),
       actor ?? device ?? '',
     ]);
-    terminal.result(entries, entries.length > 0 ? records(['TIME (UTC)', 'ACTION', 'OBJECT', 'BY'], rows, terminal) : '');
+    terminal.result(entries, entries.length > 0 ? records(['TIME (UTC)', 'ACTION', 'OBJECT', 'SOURCE'], rows, terminal) : '');
     if (entries.length === 0) terminal.note('There is no activity yet.');
     return EXIT.ok;
   },

@@ -63,7 +63,7 @@ function evaluateLink(facts: SetupFacts): State {
   // Without a callback, no login was looked for.
   if (login && resultOf(check, 'callback')?.ok !== false) return open(login.detail, login.fix);
   return open(
-    `No sign-in began at ${domain} yet.`,
+    `No sign-in has begun at ${domain} yet.`,
     'Add the code of your framework, and a link to /login. The check of the callback looks for it.',
   );
 }
@@ -77,7 +77,7 @@ function evaluateCallback(facts: SetupFacts): State {
   if (callback?.ok) return done(callback.detail);
   if (facts.verifiedAt || facts.verifiedBefore) return done('The website has verified tokens of visitors there.');
   if (callback) return open(callback.detail, callback.fix);
-  return open('It was not checked yet.');
+  return open('It has not been checked yet.');
 }
 
 function evaluateSignIn({ verifiedAt, localAt, verifiedBefore, refusal, openedAt, requestedAt }: SetupFacts): State {
@@ -116,7 +116,7 @@ function evaluateMail({ mail: { isLocal, isFailing, acceptedAt, acceptedBefore, 
   }
   if (acceptedAt || acceptedBefore) return done('The mail server accepts the emails to your visitors.');
   return open(
-    'No email was sent to a visitor yet.',
+    'No email has been sent to a visitor yet.',
     'Sign in on your website once. Branding has the sender name and the logo of the emails.',
   );
 }

@@ -44,7 +44,7 @@ test('the steps turn green by themselves, fold when all are done, and come back 
   const { id } = (await owner.client.post('/api/websites', { domain })).json;
   const page = await openPage(`/dashboard/websites/${domain}`);
   await page.waitForURL(`**/${domain}/setup`);
-  await page.getByText('0 of 5 steps are done.').waitFor();
+  await page.getByText('0 of 5 steps done.').waitFor();
   const announced = page.locator('[aria-live=polite]', { hasText: ': ' }).last();
   await page.setViewportSize({ width: 320, height: 800 });
   await evaluates(page, 'document.documentElement.scrollWidth', 320);
@@ -79,7 +79,7 @@ test('the steps turn green by themselves, fold when all are done, and come back 
 
   await verify(domain, token);
   await step(page, 'First sign-in', 'Needs attention');
-  await page.getByText('4 of 5 steps are done, and one needs attention.').waitFor();
+  await page.getByText('4 of 5 steps done, and one needs attention.').waitFor();
   await verify(domain, await visitorToken(stage, service.client(), domain));
   await folded.waitFor();
   handler = (_, response) => response.writeHead(500).end();

@@ -1,7 +1,7 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { WEBSITES_FOLDER } from '../../contract/pages.ts';
-import { isLocalMode } from '../lib/local.ts';
+import { isLocalMode } from '../lib/local-mode.ts';
 import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { DEMO, paths, QUICK_START } from '../pages.ts';

@@ -1,6 +1,6 @@
 import { LOCALHOST } from '../../contract/urls.ts';
 import { verifyRequest } from '../../templates/render.ts';
-import { isLocalMode } from '../lib/local.ts';
+import { isLocalMode } from '../lib/local-mode.ts';
 import { redirectSnippet, responseSnippet } from '../lib/snippets.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { CodeBlock } from './copyable.tsx';

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { isLoopbackRedirectHost, LOCALHOST } from '../../contract/urls.ts';
-import { isLocalMode } from '../lib/local.ts';
+import { isLocalMode } from '../lib/local-mode.ts';
 import { registeredPath } from '../pages.ts';
 
 /** Returns whether a person typed or pasted this computer as a domain, and the service accepts it. */

@@ -263,7 +263,7 @@ function againAt({ destination, registered, language }: LinkState): string {
 
 /**
  * Returns the ways on from a link that has ended. Only the browser that requested its email learns the address, and can request another
- * one without it: whoever else has the link, such as a scanner that submits every form, must not send the person emails.
+ * email without entering it. Others may have the link too, and a scanner may submit every form: they must not send the person emails.
  */
 function waysOn(found: LinkState, cookies: ReceivedCookies): WaysOn {
   const { destination, registered, email, browser } = found;
@@ -285,15 +285,8 @@ function describeProgramLink({ publicUrl }: PageParts, found: LinkState, secret:
   // The program is signed in, which has no cookies by which this browser could be told from another one.
   if (status === 'used' && recent) return describeSignedIn(found, maskEmail(email));
   if (!redirectUri || !state) return INVALID;
-  return pageOf(
-    found,
-    targetOf(found),
-    { again: pageUrl({}, language) },
-    {
-      state: 'native',
-      redirectUrl: withCode(redirectUri, secret, state, publicUrl),
-    },
-  );
+  const ways = { again: pageUrl({}, language) };
+  return pageOf(found, targetOf(found), ways, { state: 'native', redirectUrl: withCode(redirectUri, secret, state, publicUrl) });
 }
 
 /** The page of an application's link asks for the address, as long as its redirect URI may be used. It does not contain the code. */

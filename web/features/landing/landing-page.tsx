@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
-import { hasInbox, isLocalMode } from '../../lib/local.ts';
+import { hasInbox, isLocalMode } from '../../lib/local-mode.ts';
 import { useUser } from '../../lib/session.ts';
 import { DEMO, INBOX, paths } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';

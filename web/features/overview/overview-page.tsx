@@ -3,7 +3,7 @@ import { Link, useSearchParams } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
 import { STALE_MS, useCall, useRefresh } from '../../lib/calls.ts';
-import { isLocalMode } from '../../lib/local.ts';
+import { isLocalMode } from '../../lib/local-mode.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { listStateOf, periodOf, websitesQuery } from '../../lib/url-state.ts';
 import { paths, RECENT_ENTRIES } from '../../pages.ts';

@@ -7,7 +7,7 @@ import { isUnfinished, suggestEmail } from '../../../contract/email-suggestions.
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import { DOMAIN_REQUIRED, domainInput, domainMessage, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { hasInbox } from '../../lib/local.ts';
+import { hasInbox } from '../../lib/local-mode.ts';
 import { INBOX, paths, registeredPath, websitePath } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { DomainField, EmailField } from '../../ui/field.tsx';

@@ -6,7 +6,7 @@ import type { SetupStep } from '../../../contract/setup.ts';
 import { isThisMachine, LOCALHOST } from '../../../contract/urls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall, useRefresh } from '../../lib/calls.ts';
-import { hasInbox, isLocalMode } from '../../lib/local.ts';
+import { hasInbox, isLocalMode } from '../../lib/local-mode.ts';
 import { INBOX, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { Value, Values } from '../../ui/copyable.tsx';
@@ -102,7 +102,7 @@ function progressOf(steps: readonly Step[]): string {
   const count = (state: Step['state']) => steps.filter((step) => step.state === state).length;
   const failed = count('failed');
   const needs = failed === 0 ? '' : failed === 1 ? ', and one needs attention' : `, and ${failed} need attention`;
-  return `${count('done')} of ${steps.length} steps are done${needs}. Each turns green by itself.`;
+  return `${count('done')} of ${steps.length} steps done${needs}. Each turns green by itself.`;
 }
 
 const TITLES: Record<SetupStep, string> = {

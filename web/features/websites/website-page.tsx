@@ -2,7 +2,7 @@ import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Sus
 import { Link, Redirect, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { useCall } from '../../lib/calls.ts';
-import { isLocalMode } from '../../lib/local.ts';
+import { isLocalMode } from '../../lib/local-mode.ts';
 import { signInUrlOf } from '../../lib/snippets.ts';
 import { DEMO, paths, WEBSITE_TABS, type WebsiteTab, websitePath } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
