@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { createServer, get, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, request as openRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,10 +48,11 @@ async function deliver(recipient: string) {
 
 type Reply = { status: number; headers: IncomingHttpHeaders; body: string };
 
-function fetchPath(path: string, headers: Record<string, string> = {}): Promise<Reply> {
+function fetchPath(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Reply> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve, reject) => {
-    const request = get({ host: '127.0.0.1', port, path, headers: { Host: `localhost:${port}`, ...headers } }, (response) => {
+    const options = { method, host: '127.0.0.1', port, path, headers: { Host: `localhost:${port}`, ...headers } };
+    const request = openRequest(options, (response) => {
       let body = '';
       response.on('data', (chunk) => {
         body += chunk;
@@ -59,6 +60,7 @@ function fetchPath(path: string, headers: Record<string, string> = {}): Promise<
       response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
     });
     request.on('error', reject);
+    request.end();
   });
 }
 
@@ -92,6 +94,45 @@ test('shows a message as sandboxed HTML, as text and as source', async () => {
     'target="_blank" rel="noreferrer">http://localhost:4400/auth/link',
   );
   expect((await fetchPath(`/dev/inbox/messages/${id}?view=raw`)).body).toContain('Auto-Submitted: auto-generated');
+});
+
+test('finds messages by address, subject and text, keeps the search while one is read, and opens the newest', async () => {
+  await deliver('ann@example.com');
+  await deliver('bob@example.com');
+  const [{ id }] = await inbox.list('ANN@');
+  const { body } = await fetchPath('/dev/inbox?q=Ann@example');
+  expect(body).toContain('1 email found');
+  expect(body).toContain(`href="/dev/inbox/messages/${id}?q=Ann%40example"`);
+  expect(body).not.toContain('bob@example.com');
+  expect((await fetchPath('/dev/inbox?q=654321')).body).toContain('2 emails found');
+  expect((await fetchPath(`/dev/inbox?q=${encodeURIComponent('<b>"')}`)).body).toContain('No email contains “&lt;b&gt;&quot;”.');
+  expect((await fetchPath(`/dev/inbox/messages/${id}?q=ann`)).body).toContain('?view=raw&amp;q=ann"');
+  const newest = async (path: string) => (await fetchPath(path)).headers.location;
+  expect(await newest('/dev/inbox/newest?q=ann')).toBe(`/dev/inbox/messages/${id}?q=ann`);
+  expect(await newest('/dev/inbox/newest?q=nobody')).toBe('/dev/inbox?q=nobody');
+});
+
+test('deletes what was found, or all, for a form of its own page only', async () => {
+  await deliver('ann@example.com');
+  await deliver('bob@example.com');
+  const { port } = server.address() as AddressInfo;
+  const recipients = async () => (await inbox.list()).map(({ to }) => to).sort();
+  const foreign: Record<string, string>[] = [
+    {},
+    { Origin: 'http://evil.example' },
+    { Origin: 'http://localhost:1' },
+    { 'Sec-Fetch-Site': 'same-site' },
+  ];
+  for (const headers of foreign) {
+    expect((await fetchPath('/dev/inbox/delete', headers, 'POST')).status).toBe(403);
+  }
+  expect(await recipients()).toEqual(['ann@example.com', 'bob@example.com']);
+  const own = { Origin: `http://localhost:${port}` };
+  expect((await fetchPath('/dev/inbox/delete?q=bob', own, 'POST')).headers.location).toBe('/dev/inbox');
+  expect(await recipients()).toEqual(['ann@example.com']);
+  await fetchPath('/dev/inbox/delete', own, 'POST');
+  expect(await recipients()).toEqual([]);
+  expect((await fetchPath('/dev/inbox')).body).toContain('No email yet.');
 });
 
 test('a hostile message cannot inject HTML into the page', async () => {

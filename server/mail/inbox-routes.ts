@@ -1,14 +1,16 @@
-import { type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { isFromThisMachine } from '../platform/http/client-address.ts';
+import { requireOwnForm } from '../platform/http/protection.ts';
 import { escapeHtml } from './composition.ts';
 import type { Inbox, InboxMessage } from './inbox.ts';
 
 const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 // An email may have styles and open its links in new tabs; it runs no scripts and loads nothing.
 const MESSAGE_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 const HEARTBEAT_MS = 20_000;
+const MAX_QUERY = 254;
 
 /**
  * Serves /dev/inbox: the emails of local mode, updated live, for requests from this machine; others get 404.
@@ -21,8 +23,23 @@ export function inboxRouter({ inbox, headers }: { inbox: Inbox; headers: Record<
     next();
   });
 
-  router.get('/dev/inbox', async (_request, response) => {
-    sendPage(response, pageHtml({ messages: await inbox.list(), chosen: null }));
+  router.get('/dev/inbox', async (request, response) => {
+    const query = queryOf(request);
+    sendPage(response, pageHtml({ messages: await inbox.list(query), query, chosen: null }));
+  });
+
+  router.get('/dev/inbox/newest', async (request, response) => {
+    const query = queryOf(request);
+    const [newest] = await inbox.list(query);
+    response.redirect(303, newest ? messagePath(newest.id, query) : withQuery('/dev/inbox', query));
+  });
+
+  router.post('/dev/inbox/delete', async (request, response) => {
+    // Its Host header names this machine.
+    requireOwnForm(request, new Set([`http://${request.headers.host}`]));
+    const messages = await inbox.list(queryOf(request));
+    await inbox.remove(messages.map(({ id }) => id));
+    response.redirect(303, '/dev/inbox');
   });
 
   router.get('/dev/inbox/messages/:id', async (request, response, next) => {
@@ -30,7 +47,8 @@ export function inboxRouter({ inbox, headers }: { inbox: Inbox; headers: Record<
     if (!message) return next('router');
     const view = viewOf(request.query.view);
     const raw = view === 'raw' ? ((await inbox.source(message.id)) ?? '') : '';
-    sendPage(response, pageHtml({ messages: await inbox.list(), chosen: { message, view, raw } }));
+    const query = queryOf(request);
+    sendPage(response, pageHtml({ messages: await inbox.list(query), query, chosen: { message, view, raw } }));
   });
 
   router.get('/dev/inbox/messages/:id/html', async (request, response, next) => {
@@ -69,6 +87,12 @@ const onlyFromThisMachine: RequestHandler = (request, _response, next) => {
   else next('router');
 };
 
+/** Returns the text that is searched for. */
+const queryOf = ({ query: { q } }: Request) => (typeof q === 'string' ? q.trim().slice(0, MAX_QUERY) : '');
+
+const withQuery = (path: string, query: string) => (query ? `${path}?${new URLSearchParams({ q: query })}` : path);
+const messagePath = (id: string, query: string) => withQuery(`/dev/inbox/messages/${id}`, query);
+
 function viewOf(input: unknown): View {
   return input === 'text' || input === 'raw' ? input : 'html';
 }
@@ -86,6 +110,7 @@ function send(response: Response, type: string, body: string) {
 
 type View = 'html' | 'text' | 'raw';
 type Chosen = { message: InboxMessage; view: View; raw: string };
+type Listed = { messages: InboxMessage[]; query: string; chosen: Chosen | null };
 
 const views: { view: View; label: string }[] = [
   { view: 'html', label: 'HTML' },
@@ -94,7 +119,7 @@ const views: { view: View; label: string }[] = [
 ];
 
 /** Returns the whole page: the list, and the chosen message beside it. */
-function pageHtml({ messages, chosen }: { messages: InboxMessage[]; chosen: Chosen | null }): string {
+function pageHtml({ messages, query, chosen }: Listed): string {
   const title = chosen ? chosen.message.subject : 'Inbox';
   return `<!doctype html>
 <html lang="en">
@@ -114,11 +139,17 @@ function pageHtml({ messages, chosen }: { messages: InboxMessage[]; chosen: Chos
 <p class="live" id="live" role="status"></p>
 </header>
 <div class="panes">
+<div class="side">
+<form class="search" action="/dev/inbox" role="search">
+<input type="search" name="q" value="${escapeHtml(query)}" maxlength="${MAX_QUERY}" aria-label="Search emails" placeholder="Address, subject or text" autocomplete="off">
+<button>Search</button>
+</form>
 <nav class="list" id="list" aria-label="Messages">
-${listHtml(messages, chosen?.message.id ?? null)}
+${listHtml({ messages, query, chosen })}
 </nav>
+</div>
 <main class="message">
-${chosen ? messageHtml(chosen) : '<p class="nothing">Choose a message.</p>'}
+${chosen ? messageHtml(chosen, query) : '<p class="nothing">Choose a message.</p>'}
 </main>
 </div>
 </body>
@@ -126,11 +157,19 @@ ${chosen ? messageHtml(chosen) : '<p class="nothing">Choose a message.</p>'}
 `;
 }
 
-function listHtml(messages: InboxMessage[], chosen: string | null): string {
+function listHtml({ messages, query, chosen }: Listed): string {
+  const all = query ? '<a href="/dev/inbox">Show all</a>' : '';
   if (messages.length === 0) {
-    return '<p class="nothing">No email yet. Request a sign-in link, and it appears here at once.</p>';
+    const reason = query
+      ? `No email contains “${escapeHtml(query)}”.`
+      : 'No email yet. Request a sign-in link, and it appears here at once.';
+    return `<p class="nothing" role="status">${reason} ${all}</p>`;
   }
-  return `<ol>${messages.map((message) => rowHtml(message, message.id === chosen)).join('')}</ol>`;
+  const count = `${messages.length} ${messages.length === 1 ? 'email' : 'emails'}${query ? ' found' : ''}`;
+  return `<div class="summary"><span role="status">${count}</span>${all}
+<a href="${withQuery('/dev/inbox/newest', query)}">Open newest</a>
+<form method="post" action="${withQuery('/dev/inbox/delete', query)}"><button>Delete ${query ? 'these' : 'all'}</button></form></div>
+<ol>${messages.map((message) => rowHtml(message, query, message.id === chosen?.message.id)).join('')}</ol>`;
 }
 
 /** Returns the email itself, for the sandboxed frame. */
@@ -139,24 +178,25 @@ function messageDocument({ html, text }: InboxMessage): string {
   return `<base target="_blank">${html || `<pre>${linked(text)}</pre>`}`;
 }
 
-function rowHtml({ id, subject, to, date }: InboxMessage, current: boolean): string {
-  return `<li><a href="/dev/inbox/messages/${id}"${current ? ' aria-current="page"' : ''}>
+function rowHtml({ id, subject, to, date }: InboxMessage, query: string, current: boolean): string {
+  return `<li><a href="${messagePath(id, query)}"${current ? ' aria-current="page"' : ''}>
 <span class="subject">${escapeHtml(subject)}</span>
 <span class="line"><span class="to">${escapeHtml(to)}</span> ${timeHtml(date)}</span>
 </a></li>`;
 }
 
-function messageHtml({ message, view, raw }: Chosen): string {
+function messageHtml({ message, view, raw }: Chosen, query: string): string {
   const { id, subject, from, to, date, link, code } = message;
   const tabs = views.map(({ view: name, label }) => {
     const current = name === view ? ' aria-current="page"' : '';
-    return `<a href="/dev/inbox/messages/${id}${name === 'html' ? '' : `?view=${name}`}"${current}>${label}</a>`;
+    const parameters = new URLSearchParams({ ...(name !== 'html' && { view: name }), ...(query && { q: query }) });
+    return `<a href="/dev/inbox/messages/${id}${parameters.size > 0 ? `?${parameters}`.replaceAll('&', '&amp;') : ''}"${current}>${label}</a>`;
   });
-  return `<a class="back" href="/dev/inbox">All messages</a>
+  return `<a class="back" href="${withQuery('/dev/inbox', query)}">${query ? 'Messages found' : 'All messages'}</a>
 <h1>${escapeHtml(subject)}</h1>
 <dl>
 <div><dt>From</dt><dd>${escapeHtml(from)}</dd></div>
-<div><dt>To</dt><dd>${escapeHtml(to)}</dd></div>
+<div><dt>To</dt><dd><a href="${withQuery('/dev/inbox', to)}" title="All emails to this address">${escapeHtml(to)}</a></dd></div>
 <div><dt>Received</dt><dd>${timeHtml(date)}</dd></div>
 </dl>
 <div class="actions">
@@ -247,7 +287,14 @@ a { color: inherit; }
 .live[data-state]::before { content: ''; display: inline-block; width: 7px; height: 7px; margin-right: 7px; border-radius: 50%; background: var(--soft); vertical-align: 1px; }
 .live[data-state='live']::before { background: var(--good); }
 .panes { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(260px, 340px) minmax(0, 1fr); }
-.list { overflow-y: auto; border-right: 1px solid var(--line); background: var(--pane); }
+.side { min-height: 0; display: flex; flex-direction: column; border-right: 1px solid var(--line); background: var(--pane); }
+.search { display: flex; gap: 8px; padding: 12px 20px; border-bottom: 1px solid var(--line); }
+.search input { flex: 1; min-width: 0; height: 44px; padding: 0 12px; border: 1px solid var(--soft); border-radius: 8px; background: var(--page); color: inherit; font: inherit; font-size: 16px; }
+.search button, .summary button { min-height: 44px; padding: 0 12px; border: 1px solid var(--line); border-radius: 8px; background: none; color: inherit; font: inherit; font-size: 13px; cursor: pointer; }
+.summary { display: flex; flex-wrap: wrap; align-items: center; gap: 0 16px; padding: 4px 20px; border-bottom: 1px solid var(--line); color: var(--soft); font-size: 13px; }
+.summary a, .summary button { display: inline-flex; align-items: center; min-height: 44px; padding: 0; border: 0; text-decoration: underline; text-underline-offset: 3px; }
+.summary form { margin-left: auto; }
+.list { min-height: 0; overflow-y: auto; }
 .list ol { list-style: none; padding: 0; }
 .list li { border-bottom: 1px solid var(--line); }
 .list li a { display: block; padding: 12px 20px; text-decoration: none; }
@@ -277,8 +324,9 @@ iframe { flex: 1 0 420px; width: 100%; margin-top: 16px; border: 1px solid var(-
 pre { margin-top: 16px; padding: 16px; border: 1px solid var(--line); border-radius: 10px; background: var(--pane); font: 13px/1.6 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
 @media (max-width: 720px) {
   .panes { display: block; }
-  .list { border-right: 0; }
-  .reading .list, .listing .message { display: none; }
+  .side { border-right: 0; }
+  .reading .side, .listing .message { display: none; }
+  .search, .summary { padding-left: 16px; padding-right: 16px; }
   .about { display: none; }
   .back { display: inline-block; align-self: start; }
   .message { padding: 4px 16px 24px; min-height: 80vh; }

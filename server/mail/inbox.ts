@@ -46,11 +46,12 @@ export class Inbox {
     if (this.#deliveries++ % PRUNE_EVERY === 0) await this.#prune();
   }
 
-  /** Returns the messages, newest first. */
-  async list(): Promise<InboxMessage[]> {
+  /** Returns the messages that contain a text in address, subject or body, newest first. @param query empty: all */
+  async list(query = ''): Promise<InboxMessage[]> {
     const newest = (await this.#ids()).slice(0, MAX_MESSAGES);
     const found = await Promise.all(newest.map((id) => this.find(id)));
-    return found.filter((message) => message !== null);
+    const wanted = query.trim().toLowerCase();
+    return found.filter((message) => message !== null).filter((message) => searchedText(message).includes(wanted));
   }
 
   async find(id: string): Promise<InboxMessage | null> {
@@ -67,6 +68,14 @@ export class Inbox {
   async source(id: string): Promise<string | null> {
     if (!FILE.test(id)) return null;
     return readFile(this.#fileOf(id), 'utf8').catch(() => null);
+  }
+
+  /** Deletes messages. */
+  async remove(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      this.#parsed.delete(id);
+      await rm(this.#fileOf(id), { force: true });
+    }
   }
 
   /** Calls back when any process delivered a message. Returns a function that ends this. */
@@ -102,16 +111,15 @@ export class Inbox {
   }
 
   async #prune(): Promise<void> {
-    for (const id of (await this.#ids()).slice(MAX_MESSAGES)) {
-      this.#parsed.delete(id);
-      await rm(this.#fileOf(id), { force: true });
-    }
+    await this.remove((await this.#ids()).slice(MAX_MESSAGES));
   }
 
   #fileOf(id: string): string {
     return join(this.#folder, `${id}.eml`);
   }
 }
+
+const searchedText = ({ to, subject, text }: InboxMessage) => `${to}\n${subject}\n${text}`.toLowerCase();
 
 async function parse(id: string, message: string): Promise<InboxMessage> {
   const { default: PostalMime } = await import('postal-mime');
