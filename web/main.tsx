@@ -1,8 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { useRoute } from 'wouter';
+import { Overlays } from './chrome/overlays.tsx';
 import { ConnectionBanner, watchConnection } from './chrome/page-states.tsx';
-import { PaletteHost } from './chrome/shell.tsx';
 import { watchSession } from './lib/session.ts';
 import { hydrated } from './lib/store.ts';
 import { paths } from './pages.ts';
@@ -40,7 +40,7 @@ function App() {
       <Routes />
       {!isOfVisitor && (
         <>
-          <PaletteHost />
+          <Overlays />
           <ConnectionBanner />
           <Toaster />
           <TooltipHost />

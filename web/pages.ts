@@ -17,6 +17,8 @@ export const paths = {
   analytics: '/dashboard/analytics',
   bugs: '/dashboard/bugs',
   settings: '/dashboard/settings',
+  settingsBranding: '/dashboard/settings/branding',
+  settingsSecurity: '/dashboard/settings/security',
   profile: '/profile',
   passkeys: '/passkeys',
   status: '/status',
@@ -123,12 +125,22 @@ export const pages = {
   settings: {
     frame: 'portal',
     component: 'features/settings/settings-page.tsx#SettingsPage',
+    command: { label: 'Settings', keywords: ['profile', 'name', 'organization'] },
+  },
+  settingsBranding: {
+    frame: 'portal',
+    component: 'features/settings/branding-page.tsx#BrandingPage',
+    command: { label: 'Email branding', keywords: ['settings', 'logo', 'sender'] },
+  },
+  settingsSecurity: {
+    frame: 'portal',
+    component: 'features/settings/security-page.tsx#SecurityPage',
     parts: {
       devices: DEVICES,
       passkeys: 'features/passkeys/passkeys-page.tsx#Passkeys',
       connections: 'features/connections/connections.tsx#Connections',
     },
-    command: { label: 'Settings', keywords: ['name', 'organization', 'branding'] },
+    command: { label: 'Security', keywords: ['settings', 'devices', 'passkeys', 'connected', 'applications'] },
   },
   profile: {
     frame: 'portal',
@@ -240,10 +252,15 @@ export const heads: { [Name in PageName]?: Head } = {
       ['listApiKeys', {}],
     ],
   },
-  settings: {
+  settings: { developerCalls: [['settings', {}]] },
+  settingsBranding: {
     developerCalls: [
       ['settings', {}],
       ['listWebsites', {}],
+    ],
+  },
+  settingsSecurity: {
+    developerCalls: [
       ['listDevices', {}],
       ['listPasskeys', {}],
       ['translations', { language: 'en' }],

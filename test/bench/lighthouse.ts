@@ -45,6 +45,8 @@ const allPaths = [
   '/dashboard/analytics',
   '/dashboard/auth',
   '/dashboard/settings',
+  '/dashboard/settings/branding',
+  '/dashboard/settings/security',
   ...['setup', 'stats', 'log', 'visitors', 'team', 'branding', 'settings'].map((tab) => `/dashboard/websites/${domain}/${tab}`),
   '/profile',
 ];

@@ -112,6 +112,7 @@ test('signs a visitor in through the application by keyboard: the emailed link r
 
 test('renames an application, removes a redirect URI and disables it', async () => {
   await button('Configure Team notes').click();
+  expect(await inDialog('Save').getAttribute('aria-disabled')).toBe('true');
   await dialog().getByLabel('Name', { exact: true }).fill('Diary');
   await inDialog('Remove redirect URI 2').click();
   await dialog().getByRole('switch', { name: 'Active' }).click();
@@ -130,6 +131,7 @@ test('makes an application confidential, shows its secret once and rotates it wi
   await button('Configure Diary').click();
   await dialog().getByLabel('Type', { exact: true }).selectOption({ label: 'Confidential: on a server, with a secret' });
   await dialog().getByRole('switch', { name: 'Active' }).click();
+  await dialog().getByText('Advanced: logout and scopes').click();
   await inDialog('Add logout URI').click();
   await dialog().getByLabel('Logout URI', { exact: true }).fill(`${scene.shop.url}/goodbye`);
   await inDialog('Save').click();

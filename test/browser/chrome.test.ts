@@ -36,6 +36,79 @@ const create = (page: Page, path: string, body: object) =>
     [path, body],
   );
 
+describe('keyboard shortcuts', () => {
+  const shortcuts = () => developer.getByRole('dialog', { name: 'Keyboard shortcuts' });
+
+  test('g and a letter open a page, outside of fields and also on a Cyrillic keyboard', async () => {
+    await developer.goto(url('/dashboard'));
+    await heading(developer, 'Recent Activity');
+    await developer.keyboard.press('g');
+    await developer.keyboard.press('a');
+    await developer.waitForURL(url('/dashboard/auth'));
+    await developer.keyboard.press('g');
+    await developer.keyboard.press('s');
+    await developer.waitForURL(url('/dashboard/settings'));
+    await developer.getByLabel('Full Name').pressSequentially('gw');
+    expect(developer.url()).toBe(url('/dashboard/settings'));
+    expect(await developer.getByLabel('Full Name').inputValue()).toBe('gw');
+    await developer.getByLabel('Full Name').fill('');
+    await developer.locator('main h1').focus();
+    for (const [key, code] of [
+      ['п', 'KeyG'],
+      ['ц', 'KeyW'],
+    ])
+      await developer.locator(':focus').dispatchEvent('keydown', { key, code });
+    await developer.waitForURL(url('/developer-email-auth'));
+  });
+
+  test('/ leads to the search of the page, or to the commands', async () => {
+    await developer.goto(url('/dashboard/settings'));
+    await developer.getByLabel('Full Name').waitFor();
+    await developer.keyboard.press('/');
+    await palette(developer).waitFor();
+    await developer.keyboard.press('Escape');
+    await palette(developer).waitFor({ state: 'detached' });
+  });
+
+  test('? lists them, and single keys can be switched off', async () => {
+    await developer.goto(url('/dashboard/settings'));
+    await developer.getByLabel('Full Name').waitFor();
+    await developer.keyboard.press('?');
+    await shortcuts().getByRole('row', { name: 'Websites g w' }).waitFor();
+    await shortcuts().getByLabel('Shortcuts of single keys').uncheck();
+    await developer.keyboard.press('Escape');
+    await shortcuts().waitFor({ state: 'detached' });
+    await developer.keyboard.press('/');
+    await developer.keyboard.press('Control+k');
+    await palette(developer).waitFor();
+    await developer.keyboard.type('keyboard');
+    await developer.keyboard.press('Enter');
+    await shortcuts().getByLabel('Shortcuts of single keys').check();
+    await developer.keyboard.press('Escape');
+    await shortcuts().waitFor({ state: 'detached' });
+  });
+
+  test('the arrow keys move between the rows of a list', async () => {
+    await create(developer, '/api/clients', { name: 'First app', redirectUris: ['https://first.example/callback'] });
+    await create(developer, '/api/clients', { name: 'Second app', redirectUris: ['https://second.example/callback'] });
+    await developer.goto(url('/dashboard/auth'));
+    const rows = developer.locator('[data-rows]').first().locator('> li');
+    await rows.nth(1).waitFor();
+    const current = () =>
+      developer
+        .locator('[data-rows] > li')
+        .filter({ has: developer.locator(':focus') })
+        .locator('h3')
+        .textContent();
+    const names = await rows.locator('h3').allTextContents();
+    await rows.nth(0).getByRole('button').first().focus();
+    await developer.keyboard.press('ArrowDown');
+    await expect.poll(current).toBe(names[1]);
+    await developer.keyboard.press('ArrowUp');
+    await expect.poll(current).toBe(names[0]);
+  });
+});
+
 describe('the command menu', () => {
   test('opens by Ctrl-K, searches, runs by Enter and closes by Escape', async () => {
     await developer.goto(url('/developer'));
@@ -71,6 +144,8 @@ describe('the command menu', () => {
       Analytics: '/dashboard/analytics',
       'Bug Reports': '/dashboard/bugs',
       Settings: '/dashboard/settings',
+      'Email branding': '/dashboard/settings/branding',
+      Security: '/dashboard/settings/security',
       Profile: '/profile',
       Documentation: '/webservices/email-auth',
       'Register a domain': '/webservices/email-auth/register',

@@ -35,7 +35,7 @@ test('lists a connected application with what it may do, and revokes it after a 
   const [context, email] = [await scene.newBrowser(), freshAddress()];
   const page = await context.newPage();
   await signIn(scene, page, email);
-  await page.goto(`${scene.service.url}/dashboard/settings`);
+  await page.goto(`${scene.service.url}/dashboard/settings/security`);
   await heading(page, 'No connected applications');
   const { tokens } = await connect(context, email);
   const second = await refresh(tokens.refresh_token);
@@ -66,7 +66,7 @@ test('reports connections that cannot be loaded or revoked, and offers a retry',
   // Every three seconds, the page would try again by itself.
   await page.route('**/readyz', (route) => route.abort());
   await page.route('**/api/user/connections', (route) => route.abort());
-  await page.goto(`${scene.service.url}/dashboard/settings`);
+  await page.goto(`${scene.service.url}/dashboard/settings/security`);
   await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
   await page.unroute('**/api/user/connections');
   await button(page, 'Try again').click();

@@ -405,7 +405,7 @@ describe('the page of the passkeys', () => {
     const device = await openDevice(scene);
     const email = freshAddress('dev');
     await signIn(scene, device.page, email);
-    await device.page.goto(`${scene.service.url}/dashboard/settings`);
+    await device.page.goto(`${scene.service.url}/dashboard/settings/security`);
     await press(device.page, 'en', 'passkeys_add_button');
     await press(device.page, 'en', 'passkey_create_button');
     await device.page.getByText(text('en', 'passkeys_unused')).waitFor();

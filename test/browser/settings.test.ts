@@ -40,13 +40,18 @@ describe('settings', () => {
     expect(await page.getByLabel('Email', { exact: true }).isEditable()).toBe(false);
     expect(await descriptionOf(page, 'Email')).toContain('cannot be changed');
     const name = page.getByLabel('Full Name');
+    const isOff = () => button(page, 'Save Changes').getAttribute('aria-disabled');
+    expect(await isOff()).toBe('true');
 
     await name.fill('x'.repeat(81));
     await page.getByText('Not saved yet').waitFor();
+    expect(await isOff()).toBeNull();
     await button(page, 'Save Changes').click();
     await page.getByRole('alert').getByText('At most 80 characters').waitFor();
     await expect.poll(() => descriptionOf(page, 'Full Name')).toContain('At most 80 characters');
     await expect.poll(() => page.locator(':focus').getAttribute('name')).toBe('name');
+    const colorOf = (field: string) => page.evaluate(`getComputedStyle(document.activeElement).${field}Color`);
+    expect(await colorOf('outline')).toBe(await colorOf('border'));
     await button(page, 'Discard').click();
     await expect.poll(() => name.inputValue()).toBe('');
     await page.getByText('Not saved yet').waitFor({ state: 'detached' });
@@ -55,10 +60,27 @@ describe('settings', () => {
     await name.press('Enter');
     await page.getByText('Profile saved').waitFor();
     await expect.poll(() => name.inputValue()).toBe('Rasa Kazlauskienė');
+    await expect.poll(isOff).toBe('true');
     await page.getByText('Not saved yet').waitFor({ state: 'detached' });
     await page.reload();
     await heading(page, 'Profile Settings');
     await expect.poll(() => name.inputValue()).toBe('Rasa Kazlauskienė');
+  });
+
+  test('leads from one of its pages to the others', async () => {
+    const { page } = await signedIn('/dashboard/settings');
+    const links = page.getByRole('navigation', { name: 'Pages of the settings' });
+    for (const [name, path, part] of [
+      ['Email branding', '/dashboard/settings/branding', 'Email Branding'],
+      ['Security', '/dashboard/settings/security', 'Connected applications'],
+      ['Profile', '/dashboard/settings', 'Profile Settings'],
+    ]) {
+      await links.getByRole('link', { name }).click();
+      await page.waitForURL(url(path));
+      await heading(page, part);
+      await expect.poll(() => links.locator('[aria-current=page]').textContent()).toBe(name);
+      await expect.poll(() => page.locator('aside [aria-current]').textContent()).toBe('Settings');
+    }
   });
 
   test('reports a missing connection, keeps the input and saves at the next attempt', async () => {
@@ -99,8 +121,8 @@ describe('settings', () => {
     await page.getByRole('dialog').getByLabel('Domain').fill(domain);
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await heading(page, domain);
-    await page.goto(url('/dashboard/settings'));
-    await page.getByText('Applies to none of your websites yet: their domains are not proven.').waitFor();
+    await page.goto(url('/dashboard/settings/branding'));
+    await page.getByText('Applies to none of your websites yet: their domains are not verified.').waitFor();
     await page.getByRole('link', { name: 'My Websites' }).click();
     await button(page, `More actions for ${domain}`).click();
     await page.getByRole('menuitem', { name: 'Verify', exact: true }).click();
@@ -111,7 +133,7 @@ describe('settings', () => {
     scene.names.setText(`_emailauth.${domain}`, [value ?? '']);
     await page.getByRole('dialog').getByRole('button', { name: 'Check now' }).click();
     await page.getByText('Domain verified').waitFor();
-    await page.goto(url('/dashboard/settings'));
+    await page.goto(url('/dashboard/settings/branding'));
     await page.getByText(`Applies to ${domain}.`).waitFor();
     const shown = (language: string) => page.frameLocator(`iframe[title="Preview of the email, ${language}"]:not(.opacity-0)`);
     await showPreview(page, 'Preview in');
@@ -154,7 +176,7 @@ describe('settings', () => {
 
 describe('devices', () => {
   test('signs out another device immediately, and then this one', async () => {
-    const { page, email } = await signedIn('/dashboard/settings');
+    const { page, email } = await signedIn('/dashboard/settings/security');
     const { page: other } = await signedIn('/profile', email);
     await other.getByText('This device').waitFor();
     await page.reload();

@@ -194,11 +194,17 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     at('developer', '/dashboard/auth', 'api-keys-usage', 'Applications', dialog(/^Usage Stats/)),
     at('developer', '/dashboard/analytics', 'analytics', 'Analytics'),
     at('developer', '/dashboard/bugs', 'bugs', 'Bug Reports'),
-    at('developer', '/dashboard/settings', 'settings', 'Profile Settings', (page) => showPreview(page, 'Preview in')),
+    at('developer', '/dashboard/settings', 'settings', 'Profile Settings'),
+    at('developer', '/dashboard/settings/branding', 'settings-branding', 'Email Branding', (page) => showPreview(page, 'Preview in')),
+    at('developer', '/dashboard/settings/security', 'settings-security', 'Connected applications'),
     at('developer', '/profile', 'profile', 'Profile'),
     at('developer', '/iladmin', 'iladmin', 'Admin Dashboard'),
     at('developer', '/admin', 'admin', 'Admin'),
     ...['users', 'mails', 'audit'].map((list) => at('developer', `/admin?list=${list}`, `admin-${list}`, 'Admin')),
+    at('developer', '/dashboard', 'shortcuts', 'Recent Activity', async (page) => {
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    }),
     at('developer', '/dashboard', 'palette', 'Recent Activity', async (page) => {
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox').waitFor();

@@ -11,6 +11,7 @@ import { type Page, type PageName, pages, paths, websitePath } from '../pages.ts
 import { copyText } from '../ui/copyable.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SearchIcon } from '../ui/icons.tsx';
+import { openShortcuts } from './overlays.tsx';
 import { switchTheme, useTheme } from './page-frame.tsx';
 
 type Website = Output<'searchWebsites'>['websites'][number];
@@ -97,6 +98,7 @@ function useGroups(search: string, isSignedIn: boolean, websites: Website[], cho
         ]
       : // The sign-in page is a separate entry: only a page load reaches it.
         [{ id: 'sign-in', label: 'Sign in', keywords: ['login', 'email'], run: () => location.assign(paths.signIn) }]),
+    { id: 'shortcuts', label: 'Keyboard shortcuts', keywords: ['keys', 'help'], note: '?', kept: true, run: openShortcuts },
     { id: 'theme', label: `Switch to ${otherTheme} theme`, keywords: ['dark', 'light', 'mode'], run: switchTheme },
     ...(isSignedIn ? [{ id: 'sign-out', label: 'Sign out', keywords: ['logout', 'leave'], run: () => logout.mutate() }] : []),
   ];

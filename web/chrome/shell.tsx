@@ -1,15 +1,14 @@
-import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { WEBSITES_FOLDER } from '../../contract/pages.ts';
 import { isLocalMode } from '../lib/local-mode.ts';
 import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
-import { createStore, useStore } from '../lib/store.ts';
 import { DEMO, paths, QUICK_START } from '../pages.ts';
 import { cx } from '../ui/cx.ts';
 import { AppsIcon, ChartIcon, GlobeIcon, MenuIcon, PulseIcon, SearchIcon, SlidersIcon, UserIcon } from '../ui/icons.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { toastFailure } from '../ui/toast.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';
+import { openPalette, PALETTE_KEYS } from './overlays.tsx';
 import { Bar, CONTENT, Footer, SkipLink, ThemeSwitch } from './page-frame.tsx';
 
 const link =
@@ -63,7 +62,7 @@ export function PublicShell({ children }: { children: ReactNode }) {
 /** Opens the commands. */
 function PaletteButton() {
   return (
-    <Tooltip text={`Go anywhere: ${shortcut}`}>
+    <Tooltip text={`Go anywhere: ${PALETTE_KEYS}`}>
       <button
         type="button"
         aria-label="Commands"
@@ -74,7 +73,7 @@ function PaletteButton() {
       >
         <SearchIcon />
         <kbd className="hidden whitespace-nowrap rounded-sm border border-line px-1.5 font-sans text-xs leading-5 md:inline">
-          {shortcut}
+          {PALETTE_KEYS}
         </kbd>
       </button>
     </Tooltip>
@@ -93,7 +92,7 @@ function ThemeButton() {
 }
 
 const profile = { href: paths.profile, label: 'Profile' };
-const settings = { href: paths.settings, label: 'Settings', icon: <SlidersIcon /> };
+const settings = { href: paths.settings, label: 'Settings', icon: <SlidersIcon />, below: `${paths.settings}/` };
 const pages = [
   { href: paths.dashboard, label: 'Overview', icon: <ChartIcon /> },
   { href: paths.websites, label: 'Websites', icon: <GlobeIcon />, below: WEBSITES_FOLDER },
@@ -230,43 +229,4 @@ function Menus() {
       </span>
     </>
   );
-}
-
-const paletteOpen = createStore(false);
-
-const openPalette = () => paletteOpen.set(true);
-const closePalette = () => paletteOpen.set(false);
-
-/** The keys that open the commands, as they are printed on the keyboard of this system. */
-const shortcut = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
-
-/** Listens for the shortcut and shows the commands, which are loaded when they are opened for the first time. */
-export function PaletteHost() {
-  const isOpen = useStore(paletteOpen);
-  const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }> | null>(null);
-
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (!(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== 'k') return;
-      event.preventDefault();
-      // Over another dialog, a command would leave the page and what was typed there.
-      if (!document.querySelector('[role=dialog]')) openPalette();
-      else if (document.querySelector('[role=dialog] [cmdk-root]')) closePalette();
-    };
-    addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
-  }, []);
-
-  useEffect(() => {
-    if (!isOpen || Palette) return;
-    import('./palette.tsx').then(
-      (module) => setPalette(() => module.Palette),
-      () => {
-        closePalette();
-        toastFailure('The commands could not be loaded', 'Check your connection and try again.');
-      },
-    );
-  }, [isOpen, Palette]);
-
-  return isOpen && Palette ? <Palette onClose={closePalette} /> : null;
 }

@@ -33,23 +33,32 @@ const variants: Record<Variant, string> = {
   danger: 'border border-danger/40 bg-danger-tint text-danger hover:border-danger',
 };
 
-/** A button. While `busy` it shows a spinner and ignores clicks, but can still be focused. */
+const OFF = 'cursor-default! border border-line bg-sunk text-muted forced-colors:border-[GrayText] forced-colors:text-[GrayText]';
+
+/** A button. While it is `off`, or `busy` with a spinner, it ignores clicks, but can still be focused. */
 export function Button({
   variant = 'primary',
   small = false,
   busy = false,
+  off = false,
   className,
   children,
   onClick,
   ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { variant?: Variant; small?: boolean; busy?: boolean; ref?: Ref<HTMLButtonElement> }) {
+}: ButtonHTMLAttributes<HTMLButtonElement> & {
+  variant?: Variant;
+  small?: boolean;
+  busy?: boolean;
+  off?: boolean;
+  ref?: Ref<HTMLButtonElement>;
+}) {
   return (
     <button
       type="button"
       {...rest}
-      aria-disabled={busy || undefined}
-      onClick={busy ? (event) => event.preventDefault() : onClick}
-      className={cx(base, sizes[small ? 'small' : 'normal'], variants[variant], busy && 'opacity-80', className)}
+      aria-disabled={busy || off || undefined}
+      onClick={busy || off ? (event) => event.preventDefault() : onClick}
+      className={cx(base, sizes[small ? 'small' : 'normal'], off ? OFF : variants[variant], busy && 'opacity-80', className)}
     >
       {busy && <Spinner />}
       {children}

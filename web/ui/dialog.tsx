@@ -87,6 +87,7 @@ function returnFocus() {
 /**
  * A dialog with a form that is submitted once at a time; `children` are its fields.
  * @param action the verb on the button that submits it
+ * @param changed whether there is anything to submit
  * @param failure why it failed the last time, as a sentence
  * @param labels of the other buttons, on a page in another language
  */
@@ -95,6 +96,7 @@ export function FormDialog({
   first,
   action,
   danger = false,
+  changed = true,
   busy,
   failure,
   labels,
@@ -106,6 +108,7 @@ export function FormDialog({
   first?: RefObject<HTMLElement | null>;
   action: string;
   danger?: boolean;
+  changed?: boolean;
   busy: boolean;
   failure: string | null | false;
   labels?: { cancel: string; close: string };
@@ -115,7 +118,7 @@ export function FormDialog({
 }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!busy) onSubmit();
+    if (changed && !busy) onSubmit();
   };
   return (
     <Dialog title={title} first={first} closeLabel={labels?.close} onClose={onClose}>
@@ -123,7 +126,7 @@ export function FormDialog({
         {failure && !busy && <Alert>{failure}</Alert>}
         {children}
         <DialogButtons cancel={labels?.cancel} onCancel={onClose}>
-          <Button type="submit" variant={danger ? 'danger' : 'primary'} busy={busy}>
+          <Button type="submit" variant={danger ? 'danger' : 'primary'} off={!changed} busy={busy}>
             {action}
           </Button>
         </DialogButtons>

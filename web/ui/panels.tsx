@@ -9,9 +9,11 @@ import { cx } from './cx.ts';
 import { ArrowIcon, BackIcon, DownIcon, PlusIcon } from './icons.tsx';
 import { Skeleton } from './states.tsx';
 
-/** A list of rows; its children are `li`. */
+/** A list of rows; its children are `li`. The arrow keys move between them (chrome/shortcuts.tsx). */
 export const Rows = ({ children }: { children: ReactNode }) => (
-  <ul className="divide-y divide-line rounded-panel border border-line bg-panel">{children}</ul>
+  <ul data-rows className="divide-y divide-line rounded-panel border border-line bg-panel">
+    {children}
+  </ul>
 );
 
 /** A placeholder for Rows. @param what is loaded, for screen readers @param label the whole sentence, in another language */
@@ -141,10 +143,10 @@ export function Stat({ label, value, note }: { label: string; value: string | nu
   );
 }
 
-/** A bordered section that its heading opens and closes. */
-export function Disclosure({ summary, children }: { summary: ReactNode; children: ReactNode }) {
+/** A bordered section that its heading opens and closes. @param open at first */
+export function Disclosure({ summary, open, children }: { summary: ReactNode; open?: boolean; children: ReactNode }) {
   return (
-    <details className="group rounded-control border border-line">
+    <details open={open} className="group rounded-control border border-line">
       <summary className="flex min-h-11 list-none items-center justify-between gap-3 rounded-control px-4 text-sm font-medium hover:bg-sunk [&::-webkit-details-marker]:hidden">
         {summary}
         <DownIcon className="size-4 shrink-0 text-muted group-open:rotate-180" />

@@ -7,8 +7,8 @@ import { Dialog } from './dialog.tsx';
 import { Alert } from './states.tsx';
 
 /**
- * A form that shows when it has unsaved changes, and asks before they get lost.
- * @param onSave is called unless the last save is still pending
+ * A form that can be saved once something has changed, and asks before changes get lost.
+ * @param onSave is called for a change, unless the last save is still pending
  * @param error of the last save; an error of one field is shown at that field instead
  */
 export function SaveForm({
@@ -30,7 +30,7 @@ export function SaveForm({
 }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!busy) onSave();
+    if (changed && !busy) onSave();
   };
   return (
     <form noValidate onSubmit={submit} className="grid gap-5">
@@ -38,7 +38,7 @@ export function SaveForm({
       {children}
       {error && !busy && !fieldOf(error) ? <Alert>{errorText(error, 'The change could not be saved.')}</Alert> : null}
       <div className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-2">
-        <Button type="submit" variant={changed ? 'primary' : 'secondary'} busy={busy}>
+        <Button type="submit" off={!changed} busy={busy}>
           {button}
         </Button>
         {changed && (

@@ -54,6 +54,8 @@ test.each([
   '/dashboard/auth',
   '/dashboard/analytics',
   '/dashboard/settings',
+  '/dashboard/settings/branding',
+  '/dashboard/settings/security',
   '/profile',
   '/passkeys',
   ...tabs.map((tab) => websitePath('loading.example', tab)),

@@ -9,6 +9,7 @@ import { useAct } from '../../lib/calls.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
+import { Disclosure } from '../../ui/panels.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { rowsOf, Switch, scopeOptions, UriList, type UriRow } from './form-fields.tsx';
 import { NewSecret } from './secret-dialogs.tsx';
@@ -32,13 +33,20 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
   const save = useAct(application ? 'updateClient' : 'createClient', { refreshes: ['listClients'] });
   const first = useRef<HTMLInputElement>(null);
   const [form, setForm] = useState(() => formOf(application));
+  const [saved] = useState(form);
+  const hasLogout = saved.logoutUris.length > 0 || saved.backchannelLogoutUri !== '';
+  const changed = !application || JSON.stringify(contentOf(form)) !== JSON.stringify(contentOf(saved));
 
   const submit = () => {
     const checked = checkForm(form);
     setForm(checked.form);
     if (!checked.isValid) {
       // The fields are marked as invalid with the next render.
-      requestAnimationFrame(() => first.current?.form?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
+      requestAnimationFrame(() => {
+        const invalid = first.current?.form?.querySelector<HTMLElement>('[aria-invalid]');
+        invalid?.closest('details')?.setAttribute('open', '');
+        invalid?.focus();
+      });
       return;
     }
     save.mutate(application ? { id: application.id, isActive: form.isActive, ...inputOf(form) } : inputOf(form), {
@@ -56,6 +64,7 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
       title={application ? `Configure ${application.name}` : 'New Application'}
       first={first}
       action={application ? 'Save' : 'Create Application'}
+      changed={changed}
       busy={save.isPending}
       failure={save.error && errorText(save.error, 'The application could not be saved.')}
       onSubmit={submit}
@@ -85,40 +94,6 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
         rows={form.redirectUris}
         onChange={(redirectUris) => setForm({ ...form, redirectUris })}
       />
-      <UriList
-        name="logout_uri"
-        label="Logout URI"
-        legend="Logout URIs"
-        placeholder="https://app.example.com/"
-        hint="Where a logout may return to (post_logout_redirect_uri)."
-        rows={form.logoutUris}
-        onChange={(logoutUris) => setForm({ ...form, logoutUris })}
-      />
-      <Field
-        label="Back-channel logout URI (optional)"
-        name="backchannel_logout_uri"
-        mono
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck="false"
-        inputMode="url"
-        maxLength={MAX_CLIENT_URI}
-        placeholder="https://app.example.com/logged-out"
-        hint="Receives a request when a session has ended."
-        value={form.backchannelLogoutUri}
-        error={form.faults.backchannelLogoutUri}
-        onChange={(event) =>
-          setForm({ ...form, backchannelLogoutUri: event.target.value, faults: { ...form.faults, backchannelLogoutUri: undefined } })
-        }
-      />
-      <Choices
-        label="Scopes"
-        hint="What it may request. People are asked before they allow it."
-        error={form.faults.scopes}
-        options={SCOPES}
-        chosen={form.scopes}
-        onChange={(scopes) => setForm({ ...form, scopes, faults: { ...form.faults, scopes: undefined } })}
-      />
       {application && (
         <Switch
           label="Active"
@@ -127,7 +102,52 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
           onChange={(isActive) => setForm({ ...form, isActive })}
         />
       )}
+      <Advanced form={form} open={hasLogout} onChange={setForm} />
     </FormDialog>
+  );
+}
+
+/** What few applications need, folded away in a new one. */
+function Advanced({ form, open, onChange }: { form: ApplicationForm; open: boolean; onChange: (form: ApplicationForm) => void }) {
+  return (
+    <Disclosure summary="Advanced: logout and scopes" open={open}>
+      <div className="grid gap-5 p-4">
+        <UriList
+          name="logout_uri"
+          label="Logout URI"
+          legend="Logout URIs"
+          placeholder="https://app.example.com/"
+          hint="Where a logout may return to (post_logout_redirect_uri)."
+          rows={form.logoutUris}
+          onChange={(logoutUris) => onChange({ ...form, logoutUris })}
+        />
+        <Field
+          label="Back-channel logout URI (optional)"
+          name="backchannel_logout_uri"
+          mono
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck="false"
+          inputMode="url"
+          maxLength={MAX_CLIENT_URI}
+          placeholder="https://app.example.com/logged-out"
+          hint="Receives a request when a session has ended."
+          value={form.backchannelLogoutUri}
+          error={form.faults.backchannelLogoutUri}
+          onChange={(event) =>
+            onChange({ ...form, backchannelLogoutUri: event.target.value, faults: { ...form.faults, backchannelLogoutUri: undefined } })
+          }
+        />
+        <Choices
+          label="Scopes"
+          hint="What it may request. People are asked before they allow it."
+          error={form.faults.scopes}
+          options={SCOPES}
+          chosen={form.scopes}
+          onChange={(scopes) => onChange({ ...form, scopes, faults: { ...form.faults, scopes: undefined } })}
+        />
+      </div>
+    </Disclosure>
   );
 }
 
@@ -230,6 +250,13 @@ function checkForm(form: ApplicationForm): { form: ApplicationForm; isValid: boo
   const isValid = Object.keys(faults).length === 0 && [...redirectUris, ...logoutUris].every(({ fault }) => fault === null);
   return { form: { ...form, redirectUris, logoutUris, faults }, isValid };
 }
+
+/** Returns what a person entered. */
+const contentOf = ({ faults: _, redirectUris, logoutUris, ...rest }: ApplicationForm) => ({
+  ...rest,
+  redirectUris: redirectUris.map(({ uri }) => uri),
+  logoutUris: logoutUris.map(({ uri }) => uri),
+});
 
 /** Returns what the service stores. */
 function inputOf(form: ApplicationForm): Input<'createClient'> {

@@ -9,12 +9,39 @@ import { paths } from '../../pages.ts';
 import { Field, Select } from '../../ui/field.tsx';
 import { PreviewFrame } from '../../ui/panels.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
+import { Failed } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { FormLoading, SettingsHeading, SettingsSection } from './frame.tsx';
 
 type Branding = Output<'settings'>['branding'];
 
+/** /dashboard/settings/branding */
+export function BrandingPage() {
+  const { data: settings, ...query } = useCall('settings');
+  return (
+    <>
+      <SettingsHeading current={paths.settingsBranding} />
+      {query.error && !settings ? (
+        <Failed {...query} fallback="The branding could not be loaded." />
+      ) : (
+        <SettingsSection
+          title="Email Branding"
+          text="How the sign-in emails of your websites look, once their domains are verified. The subject and the text always name the website’s domain."
+        >
+          <BrandedWebsites />
+          {settings ? (
+            <BrandingForm branding={settings.branding} />
+          ) : (
+            <FormLoading hints={['h-10 sm:h-5', 'h-10 sm:h-5']} after="mt-28.5 h-[44rem]" />
+          )}
+        </SettingsSection>
+      )}
+    </>
+  );
+}
+
 /** The form for the branding of emails, with a preview. */
-export function BrandingForm({ branding }: { branding: Branding }) {
+function BrandingForm({ branding }: { branding: Branding }) {
   const save = useAct('saveBranding', { refreshes: ['settings'] });
   const fields = { fromName: useRef<HTMLInputElement>(null), logoUrl: useRef<HTMLInputElement>(null) };
   const [draft, setDraft] = useState(branding);
@@ -34,7 +61,7 @@ export function BrandingForm({ branding }: { branding: Branding }) {
     save.mutate(draft, {
       onSuccess: (saved) => {
         setDraft(saved.branding);
-        toast('Branding saved', 'It applies to the next emails of your websites with a proven domain.');
+        toast('Branding saved', 'It applies to the next emails of your websites with a verified domain.');
       },
     });
   };
@@ -102,8 +129,8 @@ function BrandingPreview({ branding }: { branding: Branding | null }) {
 
 const MAX_NAMES = 5;
 
-/** Names the websites that the branding applies to: those whose domain is proven. */
-export function BrandedWebsites() {
+/** Names the websites that the branding applies to: those whose domain is verified. */
+function BrandedWebsites() {
   const { data: websites } = useCall('listWebsites');
   // It keeps its height while it loads.
   return <p className="mb-5 min-h-12 text-sm leading-6 text-muted">{websites && sentenceOf(websites)}</p>;
@@ -112,20 +139,20 @@ export function BrandedWebsites() {
 type Websites = Output<'listWebsites'>;
 
 function sentenceOf(websites: Websites): ReactNode {
-  const proven = websites.filter(({ verified }) => verified);
-  const unproven = websites.filter(({ verified }) => !verified);
+  const verified = websites.filter((website) => website.verified);
+  const unverified = websites.filter((website) => !website.verified);
   const link = (
     <Link href={paths.websites} className="text-ink underline underline-offset-4">
       My Websites
     </Link>
   );
   if (websites.length === 0) return <>You have no websites yet. Add one under {link}.</>;
-  if (proven.length === 0) return <>Applies to none of your websites yet: their domains are not proven. Prove them under {link}.</>;
-  if (unproven.length === 0) return `Applies to ${namesOf(proven)}.`;
+  if (verified.length === 0) return <>Applies to none of your websites yet: their domains are not verified. Verify them under {link}.</>;
+  if (unverified.length === 0) return `Applies to ${namesOf(verified)}.`;
   return (
     <>
-      Applies to {namesOf(proven)}. Not yet to {namesOf(unproven)}: prove {unproven.length === 1 ? 'its domain' : 'their domains'} under{' '}
-      {link}.
+      Applies to {namesOf(verified)}. Not yet to {namesOf(unverified)}: verify {unverified.length === 1 ? 'its domain' : 'their domains'}{' '}
+      under {link}.
     </>
   );
 }

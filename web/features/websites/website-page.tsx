@@ -1,4 +1,4 @@
-import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense } from 'react';
 import { Link, Redirect, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { useCall } from '../../lib/calls.ts';
@@ -6,11 +6,11 @@ import { isLocalMode } from '../../lib/local-mode.ts';
 import { signInUrlOf } from '../../lib/snippets.ts';
 import { DEMO, paths, WEBSITE_TABS, type WebsiteTab, websitePath } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { cx } from '../../ui/cx.ts';
 import { BackIcon, CheckIcon, OpenIcon, SiteIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Badge, Failed, Skeleton } from '../../ui/states.tsx';
+import { SubNavigation } from '../../ui/sub-navigation.tsx';
 import type { TabProps, Website } from './website.ts';
 
 /** /dashboard/websites/DOMAIN and the tabs below it. */
@@ -89,7 +89,11 @@ function Header({ website, current }: { website: Website; current: Tab }) {
           )}
         </div>
       </div>
-      <Tabs domain={domain} current={current} />
+      <SubNavigation
+        label="Pages of the website"
+        pages={tabs.map(({ name, label }) => ({ href: websitePath(domain, name), label }))}
+        current={websitePath(domain, current.name)}
+      />
     </header>
   );
 }
@@ -126,42 +130,6 @@ function WebsiteStatus({ website: { domain, verified, onProbation } }: { website
         {onProbation ? 'Verify the domain to lift its limits' : 'Verify the domain'}
       </Link>
     </span>
-  );
-}
-
-function Tabs({ domain, current }: { domain: string; current: Tab }) {
-  const strip = useRef<HTMLElement>(null);
-  // On a phone, the strip is wider than the screen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the current entry depends on the tab
-  useEffect(() => {
-    strip.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [current.name]);
-  return (
-    <nav
-      ref={strip}
-      aria-label="Pages of the website"
-      className="mt-3 -mx-4 overflow-x-auto px-4 shadow-[inset_0_-1px_var(--color-line)] sm:mx-0 sm:px-0"
-    >
-      <ul className="flex gap-1">
-        {tabs.map((tab) => {
-          const isCurrent = tab.name === current.name;
-          return (
-            <li key={tab.name}>
-              <Link
-                href={websitePath(domain, tab.name)}
-                aria-current={isCurrent ? 'page' : undefined}
-                className={cx(
-                  'flex min-h-11 items-center whitespace-nowrap border-b-2 px-3 text-sm font-medium -outline-offset-2',
-                  isCurrent ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink',
-                )}
-              >
-                {tab.label}
-              </Link>
-            </li>
-          );
-        })}
-      </ul>
-    </nav>
   );
 }
 
