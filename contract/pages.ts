@@ -203,7 +203,7 @@ export type AuthorizationStep =
    */
   | { step: 'sign_in'; email: string | null; chooseAccount: boolean }
   /** GET /oauth/interaction/UID: the person is signed in; decided by the call decideInteraction. `scopes`: those that are not granted yet. */
-  | { step: 'consent'; maskedEmail: string; scopes: (IdentityScope | ResourceScope)[] }
+  | { step: 'consent'; email: string; scopes: (IdentityScope | ResourceScope)[] }
   /** The interaction has ended or belongs to another browser. */
   | { step: 'expired' }
   /** A request that cannot be returned to its client. `error`: of RFC 6749 §4.1.2.1; `description`: for its developer, in English. */

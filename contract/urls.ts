@@ -63,6 +63,22 @@ export function logoUrlFault(text: string): string | null {
   return text === '' || isHttpsUrl(text) ? null : 'An address that begins with https://';
 }
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+
+/** Returns a host for a sentence: LEFT-TO-RIGHT ISOLATE around scripts from right to left keeps the order of its labels (UAX #9, X5b). */
+export const isolated = (host: string): string => (RIGHT_TO_LEFT.test(host) ? `\u2066${host}\u2069` : host);
+
+/** The path of the uploaded icons; a UUID follows. */
+export const UPLOADS_PATH = '/objects/uploads/';
+
+const UPLOAD_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Returns the id of the upload at a path, or null. */
+export function uploadIdOf(path: string): string | null {
+  const id = path.startsWith(UPLOADS_PATH) ? path.slice(UPLOADS_PATH.length) : '';
+  return UPLOAD_ID.test(id) ? id : null;
+}
+
 function isHttpsUrl(text: string): boolean {
   if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || /["<>\\^`{|}]/.test(text) || !URL.canParse(text)) return false;
   const { username, password, hostname } = new URL(text);

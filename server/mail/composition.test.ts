@@ -147,9 +147,18 @@ test('an invitation names the inviter, the website and the role, and has a link 
   }
 });
 
-test('a host is shown as its A-label', async () => {
-  const { mail } = await written(mailOf({ data: { host: 'žalia.example' } }));
-  expect(mail.subject).toBe('012345 is your code for xn--alia-kbb.example');
+test('the subject has the decoded host, and the body its A-label beside it', async () => {
+  for (const host of ['žalia.example', 'xn--alia-kbb.example']) {
+    const { mail } = await written(mailOf({ data: { host } }));
+    expect(mail.subject).toBe('012345 is your code for žalia.example');
+    expect(mail.text).toContain('žalia.example (xn--alia-kbb.example)');
+  }
+});
+
+test('the labels of a host in a script from right to left keep their order', async () => {
+  const { mail } = await written(mailOf({ data: { host: 'xn--9dbd1a4b.example' } }));
+  expect(mail.subject).toBe('012345 is your code for \u2066חנות.example\u2069');
+  expect(mail.html).toContain('\u2066חנות.example\u2069 (xn--9dbd1a4b.example)');
 });
 
 test.each([

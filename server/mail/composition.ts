@@ -83,13 +83,19 @@ export async function compose(
     fill(mail, secrets) {
       if (normalEmail(mail.recipient) !== mail.recipient) throw new Error('The recipient of the email is not a valid address');
       const { fromName, logoUrl, accent } = brandOf(mail);
-      const placeholders = { ...placeholdersOf(mail, secrets), ...accentPlaceholders(accent) };
-      placeholders.logo = logoUrl;
-      placeholders.sender = fromName || placeholders.host;
+      const [host, domain] = [mail.data.host, mail.data.domain].map((name) => (name === undefined ? undefined : shownHost(name)));
+      const placeholders = {
+        ...placeholdersOf(mail, secrets),
+        ...accentPlaceholders(accent),
+        host: host?.full,
+        domain: domain?.full,
+        logo: logoUrl.startsWith('/') ? sender.publicUrl + logoUrl : logoUrl,
+        sender: fromName || host?.name,
+      };
       const headers = [
         `From: ${fromName ? mailboxHeader({ name: fromName, address: sender.address }) : from}`,
         `To: ${mail.recipient}`,
-        `Subject: ${headerText(joined(subject, placeholders))}`,
+        `Subject: ${headerText(joined(subject, { ...placeholders, host: host?.name, domain: domain?.name }))}`,
         `Date: ${dateNow()}`,
         `Message-ID: <${mail.id}@${domainOf(sender)}>`,
         ...(hasToken ? [`OTP-Token: "${filledIn('code', placeholders)}"; origin="${origin}"`] : []),
@@ -133,14 +139,12 @@ function plainText({ title, paragraphs, action, entered, notes }: Content, hostn
 }
 
 function placeholdersOf(mail: Mail, secrets: MailSecrets | null): Placeholders {
-  const { host, domain, inviter } = mail.data;
+  const { inviter } = mail.data;
   if (inviter !== undefined && normalEmail(inviter) !== inviter) throw new Error('The inviter in the email is not a valid address');
   const { link, entered } = secrets ?? {};
   const isValid = ENTERED_METHODS.every((method) => !entered || ENTERED[method].pattern.test(entered[method]));
   if (link !== undefined && !(LINK.test(link) && isValid)) throw new Error('The email has no valid link or code');
   return {
-    host: host === undefined ? undefined : shownHost(host),
-    domain: domain === undefined ? undefined : shownHost(domain),
     inviter,
     link,
     ...entered,

@@ -1,8 +1,9 @@
+import { domainToUnicode } from 'node:url';
 import { accentFault } from '../../contract/colors.ts';
 import type { EnteredMethod } from '../../contract/entered.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { fromNameFault } from '../../contract/rules.ts';
-import { logoUrlFault, normalHost } from '../../contract/urls.ts';
+import { isolated, logoUrlFault, normalHost, uploadIdOf } from '../../contract/urls.ts';
 
 export type MailKind =
   | 'sign_in'
@@ -63,14 +64,18 @@ export type SendResult =
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{0,5})?$/;
 
 /**
- * Returns a host name as an email shows it, A-labels (RFC 5890) in lower case; or the scheme of a program with its colon.
+ * Returns how an email shows a host name, or the scheme of a program with its colon.
+ * @returns `name` with its A-labels decoded (RFC 5890), for a subject; `full` with the A-labels beside it, which tell look-alikes apart
  * @throws Error for anything else, since no other text of a requester may appear in an email
  */
-export function shownHost(host: string): string {
-  if (HOST.test(host)) return host;
-  const name = normalHost(host);
-  if (name) return name;
-  throw new Error('The host in the email is not a valid host name');
+export function shownHost(host: string): { name: string; full: string } {
+  const ascii = HOST.test(host) ? host : normalHost(host);
+  if (!ascii) throw new Error('The host in the email is not a valid host name');
+  const [, labels, port] = /^(.*?)(:\d*)?$/.exec(ascii) ?? [];
+  const decoded = labels.includes('xn--') ? domainToUnicode(labels) : '';
+  if (decoded === '' || decoded === labels) return { name: ascii, full: ascii };
+  const name = isolated(decoded + (port ?? ''));
+  return { name, full: `${name} (${ascii})` };
 }
 
 // The form of the names that the parser of user agents knows (developers/browser.ts).
@@ -84,7 +89,7 @@ export function shownDevice({ data: { device } }: MailDraft): string {
 /** Returns whether an email warns of someone who guesses the codes of its mailbox. */
 export const warnsOfGuesses = ({ data }: MailDraft): boolean => data.guessed === 'yes';
 
-/** The branding of a website whose domain is proven; an empty text means the service's own. */
+/** The branding of a website whose domain is proven; an empty text means the service's own. `logoUrl` may be the path of its uploaded icon. */
 type Brand = { fromName: string; logoUrl: string; accent: string };
 
 const NO_BRAND: Brand = { fromName: '', logoUrl: '', accent: '' };
@@ -94,7 +99,7 @@ export function brandOf({ kind, data: { fromName = '', logoUrl = '', accent = ''
   if (kind !== 'sign_in') return NO_BRAND;
   return {
     fromName: fromNameFault(fromName) ? '' : fromName,
-    logoUrl: logoUrlFault(logoUrl) ? '' : logoUrl,
+    logoUrl: logoUrlFault(logoUrl) && !uploadIdOf(logoUrl) ? '' : logoUrl,
     accent: accentFault(accent) ? '' : accent,
   };
 }

@@ -6,7 +6,7 @@ import type { Mailer } from './mailer.ts';
 
 /** The policy of a preview: the email has its own styles and shows the logo from any address; it runs no scripts and opens no links. */
 export const MAIL_PREVIEW_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src https:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox";
+  "default-src 'none'; style-src 'unsafe-inline'; img-src https: 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox";
 
 const SAMPLE_NUMBER = 123_456;
 

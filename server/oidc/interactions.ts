@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
 import type { Provider } from 'oidc-provider';
 import type { Output, Parsed } from '../../contract/calls.ts';
-import { MAX_EMAIL_LENGTH, maskEmail } from '../../contract/emails.ts';
+import { MAX_EMAIL_LENGTH } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { AuthorizationStep, SignInPage } from '../../contract/pages.ts';
@@ -212,7 +212,7 @@ export class Interactions {
     const onDevice = params.redirect_uri === undefined;
     const target = applicationTarget({ clientId, clientName: client?.clientName }, params.redirect_uri, { interaction: uid, onDevice });
     if (prompt.name === 'consent' && session) {
-      const consent = { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) } as const;
+      const consent = { step: 'consent', email: session.accountId, scopes: scopesToGrant(prompt.details) } as const;
       return { language, target, authorization: consent };
     }
     const query = queryOfPage(request);

@@ -100,7 +100,7 @@ export function brandingPreviewRouter(parts: Parts): Router {
     const { account, input, website, defaults } = await read(request, response);
     const { language, theme, ...branding } = input;
     const device = await deviceNamesOf(request.headers['user-agent'] ?? '');
-    const data = { host: website.domain, ...mailBrandOf(branding, defaults), ...(device && { device }) };
+    const data = { host: website.domain, ...mailBrandOf(branding, defaults, iconUrlOf(website)), ...(device && { device }) };
     const sample = { recipient: account.email, language, data };
     response.set(headers).end(await previewMail({ publicUrl, mailer }, sample, theme));
   });

@@ -1,4 +1,5 @@
 import { RATE_LIMITS } from '../../contract/rate-limits.ts';
+import { UPLOADS_PATH } from '../../contract/urls.ts';
 import { addActivity, websiteOfClient } from '../platform/db/activity-rows.ts';
 import { type SqlFunction, sqlFunction } from '../platform/db/functions.ts';
 import { addHits, counters, windowOf } from '../platform/db/rate-limits.ts';
@@ -73,7 +74,7 @@ begin
       case when g.block like '%/48' then g.block else g.address end as sharer,
       case when w.proven_at is not null then nullif(jsonb_strip_nulls(jsonb_build_object(
         'fromName', coalesce(nullif(w.brand_name, ''), nullif(u.brand_name, ''), nullif(w.name, '')),
-        'logoUrl', coalesce(nullif(w.brand_logo_url, ''), nullif(u.brand_logo_url, '')),
+        'logoUrl', coalesce(nullif(w.brand_logo_url, ''), nullif(u.brand_logo_url, ''), '${UPLOADS_PATH}' || w.icon),
         'accent', nullif(w.accent, ''))), '{}') end as brand,
       case when g.kind not in ('registration', 'invitation') and ${isGuessed('g.mailbox', 'guesses')} then '{"guessed": "yes"}'::jsonb end as guessed
     from rows from (jsonb_to_recordset(requests) as (kind text, email text, mailbox text, device text, address text, block text, domain text))

@@ -81,10 +81,14 @@ export class WebsiteBrandings {
  * Returns the branding of the emails of a website with a proven domain, as the statement of sign-in requests does
  * (server/signin/request-store.ts).
  */
-export function mailBrandOf(branding: Omit<Branding, 'defaults'>, defaults: Branding['defaults']): Record<string, string> {
+export function mailBrandOf(
+  branding: Omit<Branding, 'defaults'>,
+  defaults: Branding['defaults'],
+  iconUrl: string | null,
+): Record<string, string> {
   return {
     fromName: branding.fromName || defaults.fromName || branding.name,
-    logoUrl: branding.logoUrl || defaults.logoUrl,
+    logoUrl: branding.logoUrl || defaults.logoUrl || (iconUrl ?? ''),
     accent: branding.accent,
   };
 }

@@ -1,11 +1,12 @@
 import { Router } from 'express';
 import { Fault } from '../../contract/errors.ts';
+import { UPLOADS_PATH } from '../../contract/urls.ts';
 import { type Endpoint, handle } from '../platform/http/endpoint.ts';
 import { dataHeaders, requireOwnOrigin } from '../platform/http/protection.ts';
 import { receiveFile } from './storage.ts';
 import type { Uploads } from './uploads.ts';
 
-const PATH = '/objects/uploads/:id';
+const PATH = `${UPLOADS_PATH}:id`;
 
 /** Binds the call that begins an upload. */
 export function uploadEndpoints(uploads: Uploads): Endpoint[] {
@@ -31,6 +32,8 @@ export function uploadsRouter(parts: { uploads: Uploads; secure: boolean; origin
       ...headers,
       'Content-Type': icon.type,
       'Content-Security-Policy': "default-src 'none'; sandbox",
+      // Emails in webmail show it too.
+      'Cross-Origin-Resource-Policy': 'cross-origin',
       // A changed picture has a new id.
       'Cache-Control': 'public, max-age=31536000, immutable',
     });

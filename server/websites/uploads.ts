@@ -3,6 +3,7 @@ import { v7 as uuid } from 'uuid';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_ICON_BYTES } from '../../contract/limits.ts';
+import { UPLOADS_PATH, uploadIdOf } from '../../contract/urls.ts';
 import { isOfGeneration } from '../permissions/conditions.ts';
 import { type Database, type Query, queryOf } from '../platform/db/database.ts';
 import type { Account } from '../platform/http/endpoint.ts';
@@ -188,25 +189,16 @@ function tooManyFiles(): Fault {
 /** How long an upload address is valid. */
 const UPLOAD_SECONDS = 600;
 
-const PATH = '/objects/uploads/';
-const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 // The time of a row's creation is its generation.
 const IS_PERMITTED = `
 select 1 from uploads p join users u on u.id = p.user_id
 where p.id = $1 and ${isOfGeneration('u.email', `(extract(epoch from p.expires_at) - ${UPLOAD_SECONDS}) * 1000000`)}`;
 
 /** Whether a part of a path has the form of an upload's id; nothing else is passed to the storage. */
-const isUploadId = (text: string): boolean => ID.test(text);
+const isUploadId = (text: string): boolean => uploadIdOf(uploadPath(text)) !== null;
 
 /** Returns the path of an upload, the `iconUrl` of a website. */
-export const uploadPath = (id: string): string => `${PATH}${id}`;
-
-/** Returns the id in an iconUrl, or null when it is not the path of an upload. */
-function uploadIdOf(iconUrl: string): string | null {
-  const id = iconUrl.startsWith(PATH) ? iconUrl.slice(PATH.length) : '';
-  return isUploadId(id) ? id : null;
-}
+export const uploadPath = (id: string): string => `${UPLOADS_PATH}${id}`;
 
 /** Signed addresses, each of which permits to PUT one file; the signature covers the id and the expiry. */
 type UploadUrls = {

@@ -2,6 +2,7 @@ import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
 import { type Service, useService } from '../support/harness.ts';
+import { png } from '../support/images.ts';
 import { type LogoServer, openLogoServer } from '../support/logo-server.ts';
 import type { ReceivedMail } from '../support/mailbox.ts';
 import {
@@ -62,6 +63,21 @@ describe('an email of a website whose developer has branding', () => {
     for (const part of [mail.subject, mail.text, mail.html]) expect(part).toContain(shop);
     expect(mail.html).toContain(`lang="${language}"`);
     expect(await openLink(client, mail)).toContain(`https://${shop}/?token=`);
+  });
+
+  test('has the uploaded icon where no logo is set', async () => {
+    const other = await signInDeveloper(stage, service);
+    const domain = await addWebsite(other);
+    const [{ id }] = (await other.client.get('/api/websites')).json;
+    const { uploadURL } = (await other.client.post('/api/objects/upload')).json;
+    const options = { method: 'PUT', body: await png(90, 40), headers: { 'Content-Type': 'image/png' } };
+    const { iconUrl } = (await other.client.send(uploadURL, options)).json;
+    expect((await other.client.put(`/api/websites/${id}`, { domain, iconUrl })).status).toBe(200);
+    const withIcon = await visitorMail(domain);
+    expect(withIcon.html).toContain(` src="${service.url}${iconUrl}"`);
+    expect(withIcon.html).toMatch(new RegExp(`<img[^>]* alt="${domain}"`));
+    await other.client.put('/api/user/branding', { fromName: '', logoUrl: branding.logoUrl });
+    expect((await visitorMail(domain)).html).toContain('cdn.shop.example');
   });
 
   test('has no logo when only a name is set, and the host as From name when only a logo is set', async () => {
@@ -219,7 +235,7 @@ describe('the preview', () => {
     expect(headers['referrer-policy']).toBe('no-referrer');
     expect(headers['x-frame-options']).toBe('SAMEORIGIN');
     const policy = String(headers['content-security-policy']).split('; ');
-    expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", 'img-src https:', "frame-ancestors 'self'", 'sandbox']));
+    expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "img-src https: 'self'", "frame-ancestors 'self'", 'sandbox']));
     expect(policy.join()).not.toContain('script-src');
     const page = await owner.client.get('/dashboard/settings');
     expect(page.headers['content-security-policy']).toContain("frame-src 'self'");

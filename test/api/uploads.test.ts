@@ -47,6 +47,7 @@ describe('an accepted icon', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
     expect(bytes.equals(sent)).toBe(false);
     expect(await sharp(bytes).metadata()).toMatchObject({ format: 'png', width: 512, height: 256 });
     expect((await stat(fileOf(idOf(url)))).mode & 0o777).toBe(0o600);

@@ -1,5 +1,4 @@
 import type { Page } from 'playwright';
-import { maskEmail } from '../../contract/emails.ts';
 import { createPkce } from '../../contract/pkce.ts';
 import type { Client } from '../support/client.ts';
 import type { Service, Stage } from '../support/harness.ts';
@@ -81,7 +80,7 @@ export function authorizationStops(stage: Stage, service: Service, office: Offic
     at('developer', 'application-choose', 'oidc_choose_title', () => requestUrl({ prompt: 'select_account' })),
     stop('developer', 'application-consent', async (page) => {
       await page.goto(await requestUrl({ prompt: 'consent', scope: everyScope }));
-      const email = maskEmail('ada@lovelace.example');
+      const email = 'ada@lovelace.example';
       await heading(page, text('en', 'oidc_consent_title', { email, host: 'office.shop.example' }));
     }),
     at('developer', 'sign-out', 'oidc_logout_title', async () => `${service.url}/oauth/logout`),

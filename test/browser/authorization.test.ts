@@ -1,6 +1,5 @@
 import type { BrowserContext, Page } from 'playwright';
 import { beforeAll, expect, test } from 'vitest';
-import { maskEmail } from '../../contract/emails.ts';
 import { freshAddress } from '../support/sign-ins.ts';
 import { emailOf, openRelyingParty, type RelyingParty } from './relying-party.ts';
 import { evaluates, heading, requestEmail, text, useScene } from './scene.ts';
@@ -13,7 +12,7 @@ beforeAll(async () => {
 
 const mailFor = (email: string) => scene.stage.mailbox.waitFor(email);
 const button = (page: Page, key: string, language = 'en') => page.getByRole('button', { name: text(language, key), exact: true });
-const consentFor = (email: string, language = 'en') => text(language, 'oidc_consent_title', { email: maskEmail(email), host: 'localhost' });
+const consentFor = (email: string, language = 'en') => text(language, 'oidc_consent_title', { email, host: 'localhost' });
 
 /** Signs a new person in to the application and allows it. */
 async function signIn(context: BrowserContext) {

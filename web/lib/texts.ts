@@ -2,6 +2,7 @@ import { createContext, useContext } from 'react';
 import type { ApiError } from '../../contract/client.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import type { FormFailure } from '../../contract/pages.ts';
+import { isolated } from '../../contract/urls.ts';
 import { formatWait } from './dates.ts';
 
 export type TextKey = `auth.${string}`;
@@ -16,7 +17,8 @@ type Translator = {
 export function createTranslator(language: LanguageCode, texts: Record<string, string>): Translator {
   return {
     language,
-    t: (key, parts = {}) => (texts[key] ?? key).replace(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole),
+    t: (key, parts = {}) =>
+      (texts[key] ?? key).replace(/\{(\w+)\}/g, (whole, name: string) => (name in parts ? isolated(parts[name]) : whole)),
   };
 }
 

@@ -26,7 +26,7 @@ type Decision = Input<'decideInteraction'>['decision'];
 /** Asks whether the application may receive what it requests. */
 export function ConsentStep({
   target,
-  maskedEmail,
+  email,
   scopes,
 }: {
   target: SignInBoot['target'];
@@ -56,7 +56,7 @@ export function ConsentStep({
   return (
     <Card>
       <ClientLine target={target} />
-      <PageHeading title={t('auth.oidc_consent_title', { email: maskedEmail, host })} className="text-xl leading-7 wrap-anywhere" />
+      <PageHeading title={t('auth.oidc_consent_title', { email, host })} className="text-xl leading-7 wrap-anywhere" />
       <p className="mt-4 text-muted wrap-anywhere">{t('auth.oidc_consent_text', { host })}</p>
       <ul className="mt-2 grid gap-2">
         {scopes.map((scope) => (

@@ -31,10 +31,10 @@ export function TargetLine({ target, portalName }: { target: SignInBoot['target'
     <p className="mb-6 flex min-w-0 items-center gap-3 text-sm font-medium">
       {hosts ? <SiteIcon name={name} iconUrl={icon?.iconUrl ?? null} colored={Boolean(icon?.accent)} /> : <Mark className="size-9" />}
       <span className="min-w-0 wrap-anywhere">
-        <bdi>{name}</bdi>
+        <bdi dir={name === ownName ? 'auto' : 'ltr'}>{name}</bdi>
         {others.map((line) => (
           <span key={line} className="block font-normal text-muted">
-            {line}
+            <bdi dir={line === ownName ? 'auto' : 'ltr'}>{line}</bdi>
           </span>
         ))}
       </span>

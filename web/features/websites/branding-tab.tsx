@@ -126,7 +126,7 @@ function BrandingForm({ website, branding: { defaults, ...saved } }: { website: 
             autoCapitalize="none"
             spellCheck={false}
             placeholder={defaults.logoUrl || 'https://example.com/logo.png'}
-            hint="A PNG, JPG or GIF on https, shown 40 pixels high at the top of the emails. Empty: the one of the account’s settings. It is loaded once when you save."
+            hint="A PNG, JPG or GIF on https, shown 40 pixels high at the top of the emails. Empty: the one of the account’s settings, or else the uploaded icon. It is loaded once when you save."
             onBlur={() => setChecked(true)}
           />
         </SaveForm>
