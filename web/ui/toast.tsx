@@ -27,7 +27,7 @@ export function dismissToast() {
 }
 
 /**
- * Renders the current notification, once in an app. Its two live regions are always in the page: a screen reader does not
+ * Renders the current notification, once in an app. In the middle, because the buttons of lists and code are on the right. Its two live regions are always in the page: a screen reader does not
  * announce the text of a region that is added together with it.
  */
 export function Toaster({ dismissLabel = 'Dismiss' }: { dismissLabel?: string }) {
@@ -55,7 +55,7 @@ export function Toaster({ dismissLabel = 'Dismiss' }: { dismissLabel?: string })
     </div>
   );
   return (
-    <div data-toaster className="pointer-events-none fixed inset-x-4 bottom-4 z-50 sm:left-auto sm:w-96">
+    <div data-toaster className="pointer-events-none fixed inset-x-4 bottom-4 z-50 mx-auto max-w-96">
       <div aria-live="polite">{shown?.tone === 'plain' && body}</div>
       <div aria-live="assertive">{shown?.tone === 'failure' && body}</div>
     </div>
