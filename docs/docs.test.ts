@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { errors } from '../contract/errors.ts';
 import { VerifyResponse } from '../contract/signin.ts';
 import { frameworks } from '../templates/catalog.ts';
+import { forNewProject } from '../templates/framework.ts';
 import { readSources } from '../templates/read.ts';
 import { assistantPrompt, render, verifyRequest } from '../templates/render.ts';
 import { linkSnippet, redirectSnippet, responseSnippet, returnSnippet, verifySnippet } from '../web/lib/snippets.ts';
@@ -75,6 +76,14 @@ test.each(frameworks)('the pages of $id contain its files and its prompt', async
   expect(await textOf(`prompts/${framework.id}`)).toContain(
     `\n${assistantPrompt(framework, integration, { origin, domain: EXAMPLE_DOMAIN }).trimEnd()}\n`,
   );
+});
+
+test.each(frameworks.filter(({ newProject }) => newProject))('the page of $id makes a new project', async (framework) => {
+  const project = render(forNewProject(framework), await readSources(framework), { origin, domain: EXAMPLE_DOMAIN });
+  const page = await textOf(`frameworks/${framework.id}`);
+  for (const { path } of project.files) expect(page).toContain(path);
+  expect(page).toContain(`\n${project.files[1].contents.trimEnd()}\n`);
+  for (const command of [...project.commands, ...(project.start ?? [])]) expect(page).toContain(`\n${command}\n`);
 });
 
 test('the frameworks page and the assistants page list every framework', async () => {

@@ -1,5 +1,5 @@
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
-import type { Framework } from '../templates/framework.ts';
+import { type Framework, forNewProject } from '../templates/framework.ts';
 import { assistantPrompt, render, type Sources } from '../templates/render.ts';
 import { docPageOf, promptPages } from './pages.ts';
 
@@ -22,6 +22,7 @@ In a project, \`emailauth init --framework ${framework.id}\` writes the same fil
     ]),
     '## Environment',
     fenced(env.map(({ name, value, purpose }) => `# ${purpose}\n${name}=${value}`).join('\n'), 'sh'),
+    ...newProjectText(framework, sources, origin),
     ...(framework.variants ? ['## Variants', variantText(framework)] : []),
     '## Next steps',
     [
@@ -34,6 +35,28 @@ In a project, \`emailauth init --framework ${framework.id}\` writes the same fil
       .join('\n'),
     `The same as one message for an assistant: [${docPageOf(`prompts/${framework.id}`)?.title}](prompts/${framework.id}.md).`,
   ].join('\n\n');
+}
+
+/** Returns how a project is made in an empty directory, as paragraphs. */
+function newProjectText(framework: Framework, sources: Sources, origin: string): string[] {
+  if (!framework.newProject) return [];
+  const project = forNewProject(framework);
+  const { files, commands, start = [] } = render(project, sources, { origin, domain: EXAMPLE_DOMAIN });
+  const above = (index: number) => framework.files.find(({ source }) => source === project.files[index].source);
+  const renamed = files.flatMap(({ path }, index) => {
+    const file = above(index);
+    return file && file.path !== path ? [`\`${file.path}\` as \`${path}\``] : [];
+  });
+  return [
+    '## New project',
+    ...(commands.length > 0 ? ['In an empty directory:', fenced(commands.join('\n'), 'sh')] : []),
+    `Save the settings there as \`.env\`, and the files${renamed.length > 0 ? `: ${renamed.join(', ')}` : ''}. Add:`,
+    ...files.flatMap(({ path, contents }, index) =>
+      above(index) ? [] : [`### ${path}`, fenced(contents.trimEnd(), path.split('.').at(-1))],
+    ),
+    'Start it:',
+    fenced(start.join('\n'), 'sh'),
+  ];
 }
 
 /** Returns the kinds of projects that have files of their own, with the paths of these files. */

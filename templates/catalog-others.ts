@@ -6,6 +6,14 @@ const source = (contains: string, ...files: string[]) => files.map((file) => ({ 
 const LOAD_IN_SHELL = 'Load the environment into the shell before you start the app: `set -a; . ./.env; set +a`.';
 const ROLE = 'Login, callback, account, logout';
 
+/** Makes a directory for the packages of Python, and installs one. */
+const newPython = (packages: string, ...then: string[]) => [
+  'python3 -m venv .venv',
+  '. .venv/bin/activate',
+  `pip install ${packages}`,
+  ...then,
+];
+
 /** Where apps of Python start, if not in `$ENTRY`. */
 const PYTHON_ENTRIES = ['app.py', 'main.py', 'wsgi.py', 'asgi.py', 'application.py', 'run.py', 'server.py', 'hello.py'];
 
@@ -44,6 +52,14 @@ export const otherFrameworks: readonly Framework[] = [
       'Guard your views with `@signed_in_only` from `email_login`; `session["signed_in_email"]` is the email address.',
       'An app with its own `SECRET_KEY` keeps it: on https, it needs at least 32 characters. Set `SESSION_COOKIE_NAME="__Host-session"` there, so that no other subdomain can set the cookie.',
     ],
+    newProject: {
+      commands: newPython('flask'),
+      files: [
+        { source: 'email_login.py', path: 'email_login.py', role: ROLE },
+        { source: 'app.py', path: 'app.py', role: 'Entry file' },
+      ],
+      start: ['flask run --port __PORT__'],
+    },
     port: 5000,
     detectedBy: [
       ...requirement('flask'),
@@ -68,6 +84,14 @@ export const otherFrameworks: readonly Framework[] = [
       },
     ],
     next: ['Guard your paths: `email: str = Depends(signed_in_email)`, from `email_login`.'],
+    newProject: {
+      commands: newPython('fastapi uvicorn'),
+      files: [
+        { source: 'email_login.py', path: 'email_login.py', role: ROLE },
+        { source: 'main.py', path: 'main.py', role: 'Entry file' },
+      ],
+      start: ['uvicorn main:app --port __PORT__'],
+    },
     port: 8000,
     detectedBy: [...requirement('fastapi'), ...source('FastAPI(', ...PYTHON_ENTRIES, 'app/main.py')],
     layouts: [packageLayout('app', 'main.py')],
@@ -101,6 +125,14 @@ export const otherFrameworks: readonly Framework[] = [
       'On https, set `SESSION_COOKIE_SECURE = True` and `SESSION_COOKIE_NAME = "__Host-sessionid"`, so that no other subdomain can set the cookie.',
       'Staff accounts can only sign in with their password; for any other account, a sign-in by email removes its password.',
     ],
+    newProject: {
+      commands: newPython('django', 'django-admin startproject shop .'),
+      files: [
+        { source: 'email_login.py', path: 'email_login.py', role: ROLE },
+        { source: 'urls.py', path: 'shop/urls.py', role: 'URLs' },
+      ],
+      start: ['python manage.py migrate', 'python manage.py runserver __PORT__'],
+    },
     ownSessions: true,
     port: 8000,
     detectedBy: [{ file: 'manage.py' }],
@@ -130,6 +162,14 @@ export const otherFrameworks: readonly Framework[] = [
       'Guard your pages: `mux.HandleFunc("/orders", SignedInOnly(orders))`, with the email address as the third parameter of `orders`.',
       'It needs Go 1.18 or newer. Its first line is `package main`: change it if your package has a different name.',
     ],
+    newProject: {
+      commands: ['go mod init shop'],
+      files: [
+        { source: 'email_login.go', path: 'email_login.go', role: ROLE },
+        { source: 'main.go', path: 'main.go', role: 'Entry file' },
+      ],
+      start: ['go run .'],
+    },
     port: 8080,
     detectedBy: [{ file: 'go.mod' }, ...source('net/http', 'main.go', 'server.go')],
     rank: 1,
@@ -159,6 +199,14 @@ export const otherFrameworks: readonly Framework[] = [
       'Guard your pages: `$email = EmailLogin\\signedInEmail();`. It uses the session of your app, if there is one.',
       'On https, set `session.name = __Host-session` and `session.cookie_secure = 1` in `php.ini`, so that no other subdomain can set the cookie.',
     ],
+    newProject: {
+      commands: [],
+      files: [
+        { source: 'email-login.php', path: 'email-login.php', role: ROLE },
+        { source: 'index.php', path: 'index.php', role: 'Front controller' },
+      ],
+      start: ['php -S localhost:__PORT__ index.php'],
+    },
     ownSessions: true,
     port: 8000,
     detectedBy: [{ file: 'index.php' }, { file: 'public/index.php' }],
@@ -196,6 +244,14 @@ export const otherFrameworks: readonly Framework[] = [
       },
     ],
     next: ['Guard your routes: `email = signed_in_email`.'],
+    newProject: {
+      commands: ['bundle init', 'bundle config set --local path vendor/bundle', 'bundle add sinatra rackup puma'],
+      files: [
+        { source: 'email_login.rb', path: 'email_login.rb', role: ROLE },
+        { source: 'app.rb', path: 'app.rb', role: 'Entry file' },
+      ],
+      start: ['bundle exec ruby app.rb -p __PORT__'],
+    },
     port: 4567,
     detectedBy: [
       { file: 'Gemfile', contains: 'sinatra' },

@@ -1,4 +1,4 @@
-import type { Framework, Layout, TemplateFile, Variant, Wiring } from './framework.ts';
+import type { Framework, Layout, NewProject, TemplateFile, Variant, Wiring } from './framework.ts';
 
 const dependency = (name: string) => [{ file: 'package.json', contains: name }];
 const files = (source: string, path: string): TemplateFile[] => [{ source, path, role: 'Login, callback, account, logout' }];
@@ -52,6 +52,16 @@ const variantsOf = (wire: (load: string) => Wiring[], devPackages: string[]): Va
   },
 ];
 
+/**
+ * Returns a new project of Node.js. Its files are ES modules by their names: whether one of `npm init` is a CommonJS project differs
+ * between versions of npm.
+ */
+const newProject = (...packages: string[]): NewProject => ({
+  commands: ['npm init -y', `npm install ${packages.join(' ')}`],
+  files: [...files('auth.js', 'auth.mjs'), { source: 'index.mjs', path: 'index.mjs', role: 'Entry file' }],
+  start: ['node index.mjs'],
+});
+
 const wireExpress = (load: string) =>
   wiring(load, /^(?:export )?(?:const|let|var) (?<app>\w+)(?:: [\w.]+)? = express\(\);?[ \t]*$/m, '.use(auth);', '.use(auth)');
 
@@ -65,6 +75,7 @@ export const express: Framework = {
   next: ["Guard your pages: `app.get('/orders', signedInOnly, …)`."],
   standard: 'ES modules',
   variants: variantsOf(wireExpress, ['@types/express']),
+  newProject: newProject('express'),
   port: 3000,
   detectedBy: dependency('express'),
   layouts,
@@ -86,6 +97,7 @@ export const fastify: Framework = {
   next: ["Guard your pages: `app.get('/orders', { preHandler: signedInOnly }, …)`."],
   standard: 'ES modules',
   variants: variantsOf(wireFastify, ['@types/node']),
+  newProject: newProject('fastify', 'fastify-plugin'),
   port: 3000,
   detectedBy: dependency('fastify'),
   layouts,
@@ -125,6 +137,7 @@ export const hono: Framework = {
       wiring: wireHono(COMMONJS_IMPORT),
     },
   ],
+  newProject: newProject('hono', '@hono/node-server'),
   port: 3000,
   detectedBy: dependency('hono'),
   layouts,

@@ -19,6 +19,10 @@ export type Framework = {
   standard?: string;
   /** What differs in projects of another kind; the first variant that fits applies. */
   variants?: readonly Variant[];
+  /** How a project of it is made in an empty directory. */
+  newProject?: NewProject;
+  /** Commands that start a new project; absent in an integration for an existing one, whose author knows them. */
+  start?: readonly string[];
   /** The framework has its own sessions and needs no SESSION_SECRET. */
   ownSessions?: true;
   /** The integration does not read `.env`: its files contain the settings. */
@@ -58,6 +62,15 @@ export type Variant = Partial<
   name: string;
   /** Applies to a project with all of these properties. */
   fits: Partial<ProjectKind>;
+};
+
+/** A project that is made in an empty directory. */
+export type NewProject = {
+  /** Commands that make it and install its packages, before its files are written. */
+  commands: readonly string[];
+  /** All files: the integration, and the entry file that fits it. */
+  files: readonly TemplateFile[];
+  start: readonly string[];
 };
 
 /** Lines for an existing file. */
@@ -118,6 +131,10 @@ export const withVariant = (framework: Framework, variant: Variant | undefined):
   id: framework.id,
   name: framework.name,
 });
+
+/** Returns the framework with the integration of a new project, or as it is when it has none. */
+export const forNewProject = ({ newProject, ...framework }: Framework): Framework =>
+  newProject ? { ...framework, ...newProject, packages: [], devPackages: [], wiring: [], layouts: [] } : framework;
 
 /** Returns the framework with the integration for a kind of project. */
 export const forProject = (framework: Framework, kind: ProjectKind): Framework => withVariant(framework, variantFor(framework, kind));

@@ -1,9 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { frameworkOf, frameworks, MIN_SECRET_LENGTH } from './catalog.ts';
-import { withVariant } from './framework.ts';
+import { forNewProject, withVariant } from './framework.ts';
 import { readSources } from './read.ts';
 import { assistantPrompt, nextSteps, render } from './render.ts';
+import { PAGE_STYLE } from './style.ts';
 
 const values = { origin: 'https://auth.example.com', domain: 'shop.example', callbackPath: '/sign-in/done', language: 'lt' } as const;
 
@@ -20,6 +21,7 @@ const MAX_LINES: Record<string, number> = {
 const variants = frameworks.flatMap((framework) => [
   { ...framework, variant: 'standard' },
   ...(framework.variants ?? []).map((variant) => ({ ...withVariant(framework, variant), variant: variant.id })),
+  ...(framework.newProject ? [{ ...forNewProject(framework), variant: 'new project' }] : []),
 ]);
 
 describe.each(variants)('$id ($variant)', (framework) => {
@@ -65,12 +67,25 @@ describe.each(variants)('$id ($variant)', (framework) => {
     expect(code).not.toMatch(/\b(?:900|15 \* )/);
   });
 
-  test('is short', async () => {
+  // The files of a new project are the same, beside its entry file.
+  test.skipIf(framework.variant === 'new project')('is short', async () => {
     const sources = await readSources(framework);
-    const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc|erb|blade\.php)$/.test(name) ? 0 : linesOfCode(text)));
+    const lines = framework.files.map(({ source: name }) =>
+      /\.(?:html|jsonc|erb|blade\.php)$/.test(name) ? 0 : linesOfCode(sources[name]),
+    );
     const sum = lines.reduce((total, count) => total + count, 0);
     expect(sum).toBeGreaterThanOrEqual(30);
     expect(sum).toBeLessThanOrEqual(MAX_LINES[framework.id] ?? 90);
+  });
+
+  test('shows its own pages in their language, on a phone and in both themes', async () => {
+    const pages = render(framework, await readSources(framework), values).files.filter(({ contents }) =>
+      contents.includes('<!doctype html>'),
+    );
+    for (const { contents } of pages) {
+      expect(contents).toMatch(/<html lang=\\?"en\\?">/);
+      expect(contents).toMatch(/<meta name="viewport" content="width=device-width"(?: \/)?>\s*<title>[\w -]+<\/title>\s*<style>\n:root/);
+    }
   });
 
   test('has a prompt with the service, the domain and the files', async () => {
@@ -80,6 +95,10 @@ describe.each(variants)('$id ($variant)', (framework) => {
     expect(prompt).toContain('verify-token?token=…&domain=shop.example');
     for (const { path, contents } of integration.files) expect(prompt).toContain(`--- ${path}\n${contents.trimEnd()}`);
   });
+});
+
+test('the style contains nothing that ends or fills a string literal of a language', () => {
+  expect(PAGE_STYLE).not.toMatch(/["'`$%\\#]|\{\{|\}\}|@/);
 });
 
 test.each(frameworks)('the files of the folder $id are those of the catalog', async ({ id }) => {

@@ -3,6 +3,7 @@ import { WEBSITE_PATHS } from '../contract/pages.ts';
 import { normalHost } from '../contract/urls.ts';
 import { environment } from './catalog.ts';
 import type { EnvironmentVariable, Framework, Insertion, Layout, Wiring } from './framework.ts';
+import { PAGE_STYLE } from './style.ts';
 
 /** The values for the placeholders of an integration. */
 export type TemplateValues = {
@@ -33,6 +34,8 @@ export type Integration = {
   /** The origin of the website. */
   site: string;
   commands: string[];
+  /** Commands that start a new project; absent for an existing one. */
+  start?: string[];
   nextSteps: string[];
 };
 
@@ -59,6 +62,7 @@ export function render(framework: Framework, sources: Sources, values: TemplateV
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
     site: placeholders.SITE,
     commands: [...(values.applied ? [] : installCommands(framework)), ...framework.commands],
+    ...(framework.start && { start: framework.start.map(fill) }),
     nextSteps: [
       ...(values.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []),
       ...[...instead, ...framework.next].map(fill),
@@ -108,7 +112,14 @@ function placeIn(layout: Layout | null | undefined, path: string): string {
 
 function placeholdersOf(
   framework: Framework,
-  { origin, domain, callbackPath = WEBSITE_PATHS.callback, loginPath = WEBSITE_PATHS.login, language = 'en', port }: TemplateValues,
+  {
+    origin,
+    domain,
+    callbackPath = WEBSITE_PATHS.callback,
+    loginPath = WEBSITE_PATHS.login,
+    language = 'en',
+    port = framework.port,
+  }: TemplateValues,
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
   if (!host) throw new RangeError(`"${domain}" is not a valid domain. Use one such as shop.example, or localhost.`);
@@ -122,12 +133,14 @@ function placeholdersOf(
   return {
     ORIGIN: origin,
     DOMAIN: host,
-    SITE: host === 'localhost' ? `http://localhost:${port ?? framework.port}` : `https://${host}`,
+    SITE: host === 'localhost' ? `http://localhost:${port}` : `https://${host}`,
+    PORT: String(port),
     CALLBACK: callbackPath,
     LOGIN: loginPath,
     // For frameworks whose routes have no leading slash.
     ROUTE: callbackPath.slice(1),
     LANGUAGE: language,
+    STYLE: PAGE_STYLE,
     // The relative paths from the files of the callback and of the login to the directory of the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),
     LOGINUP: '../'.repeat(loginPath.split('/').length - 1),

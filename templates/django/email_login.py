@@ -124,7 +124,7 @@ def refuse(request, reason, status):
 
 
 def page(body):
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>'
+    head = """<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__"""
     return f'<!doctype html><html lang="en">{head}{body}</html>'
 
 

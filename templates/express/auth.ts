@@ -78,8 +78,9 @@ function refuse(response: Response, status: 400 | 503, path: unknown): void {
   response.status(status).send(page(`<p>${reason} <a href="${loginFor(path)}">Try again</a></p>`));
 }
 
-const page = (body: string) => `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>${body}</html>`;
+/** Returns a page in the style of this file's own, around HTML. */
+export const page = (body: string) => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__${body}</html>`;
 
 /** Returns the value of a cookie; an empty one when there are two, of which one may be from another subdomain. */
 function cookieOf({ headers }: Request, name: string): string | undefined {

@@ -127,5 +127,5 @@ def refuse(reason: str, status: int, path: str):
 
 
 def page(body: str) -> str:
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>'
+    head = """<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__"""
     return f'<!doctype html><html lang="en">{head}{body}</html>'

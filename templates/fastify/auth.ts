@@ -120,6 +120,8 @@ function refuse(reply: FastifyReply, status: 400 | 503, path: unknown) {
   return send(reply.code(status), `<p>${reason} <a href="${loginFor(path)}">Try again</a></p>`);
 }
 
-const send = (reply: FastifyReply, body: string) =>
-  reply.type('text/html').send(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>${body}</html>`);
+const send = (reply: FastifyReply, body: string) => reply.type('text/html').send(page(body));
+
+/** Returns a page in the style of this file's own, around HTML. */
+export const page = (body: string) => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__${body}</html>`;

@@ -130,5 +130,5 @@ def refuse(reason, status):
 
 
 def page(body, **values):
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>'
+    head = """<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__"""
     return render_template_string(f'<!doctype html><html lang="en">{head}{body}</html>', **values)

@@ -175,8 +175,9 @@ func (e *emailLogin) refuse(w http.ResponseWriter, reason string, status int, pa
 	fmt.Fprintf(w, emailLoginPage, `<p>`+reason+` <a href="`+e.loginFor(path)+`">Try again</a></p>`)
 }
 
+// emailLoginPage is a page in the style of this file's own, around HTML.
 const emailLoginPage = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>%s</html>`
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__%s</html>`
 
 func (e *emailLogin) loginFor(path string) string {
 	return "__LOGIN__?return_to=" + url.QueryEscape(e.localPath(path))

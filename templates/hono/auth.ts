@@ -104,5 +104,6 @@ function refuse(c: Context, status: 400 | 503, path?: string) {
   return c.html(page(html`<p>${reason} <a href="${loginFor(path)}">Try again</a></p>`), status);
 }
 
-const page = (body: ReturnType<typeof html>) => html`<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>${body}</html>`;
+/** Returns a page in the style of this file's own, around HTML. */
+export const page = (body: ReturnType<typeof html>) => html`<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__${body}</html>`;

@@ -36,7 +36,7 @@ export function refuse(event: H3Event, status: 400 | 503, path: unknown) {
   setResponseStatus(event, status);
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
   return `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__
 <p>${reason} <a href="${loginFor(path)}">Try again</a></p></html>`;
 }
 

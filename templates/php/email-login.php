@@ -116,7 +116,7 @@ function refuse(string $reason, int $status): never
 
 function page(string $body): never
 {
-    $head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>';
+    $head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__';
     exit("<!doctype html><html lang=\"en\">$head$body</html>");
 }
 

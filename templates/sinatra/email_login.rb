@@ -45,7 +45,7 @@ module EmailLogin
     def refusal(reason, status, path) = [status, page("<p>#{reason} <a href=\"#{login_for(path)}\">Try again</a></p>")]
 
     def page(body)
-      head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>'
+      head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__'
       "<!doctype html><html lang=\"en\">#{head}#{body}</html>"
     end
   end

@@ -90,7 +90,7 @@ const go = (to, ...cookies) =>
 function refuse(status, path) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
   const page = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__
 <p>${reason} <a href="${loginFor(path)}">Try again</a></p></html>`;
   return new Response(page, { status, headers: { 'Content-Type': 'text/html' } });
 }

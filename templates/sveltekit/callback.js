@@ -27,7 +27,7 @@ export async function GET({ url, request, cookies }) {
 function refuse(status, login) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
   const page = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign-in</title>__STYLE__
 <p>${reason} <a href="${login}">Try again</a></p></html>`;
   return new Response(page, { status, headers: { 'Content-Type': 'text/html' } });
 }

@@ -74,7 +74,7 @@ function email_login_account() {
 	if ( ! is_user_logged_in() ) {
 		return wp_safe_redirect( home_url( '__LOGIN__?return_to=/account' ) );
 	}
-	$form = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Account</title>'
+	$form = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Account</title>__STYLE__'
 		. '<p>Signed in as %s</p><form method="post" action="%s"><button>Log out</button></form></html>';
 	printf( $form, esc_html( wp_get_current_user()->user_email ), wp_nonce_url( home_url( '/logout' ), 'email_login_end' ) );
 }

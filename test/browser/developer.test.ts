@@ -199,7 +199,7 @@ describe('a website', () => {
     await page.getByText('Website added successfully').waitFor();
     await page.waitForURL(`**/dashboard/websites/${first}/setup`);
     await heading(page, first);
-    await page.getByRole('tab', { name: 'auth.js' }).waitFor();
+    await page.getByRole('tab', { name: 'auth.mjs' }).waitFor();
     await page.getByRole('link', { name: 'Websites' }).last().click();
 
     await page.getByRole('button', { name: `Edit ${first}` }).click();

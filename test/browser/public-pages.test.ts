@@ -81,10 +81,10 @@ describe('the guide', () => {
   test('shows every framework with its files and copies each file and prompt', async () => {
     const page = await open(GUIDE);
     const picker = page.getByRole('group', { name: 'Framework' }).last();
-    for (const { id, name, files } of frameworks) {
+    for (const { id, name, files, newProject } of frameworks) {
       await picker.getByText(name, { exact: true }).click();
       await page.getByText(`prompt for ${name}`, { exact: true }).waitFor();
-      await expect.poll(() => page.getByRole('tab').count(), { message: id }).toBe(files.length);
+      await expect.poll(() => page.getByRole('tab').count(), { message: id }).toBe((newProject?.files ?? files).length);
     }
     await picker.getByText('Next.js', { exact: true }).click();
     await page.getByRole('tab', { name: 'app/auth/callback/route.ts' }).click();
@@ -100,7 +100,7 @@ describe('the guide', () => {
 
   test('supports the arrow keys in tabs and radio buttons', async () => {
     const page = await open(GUIDE);
-    await page.getByRole('tab', { name: 'auth.js' }).waitFor();
+    await page.getByRole('tab', { name: 'auth.mjs' }).waitFor();
     const express = page.getByRole('radio', { name: 'Express' }).last();
     await express.focus();
     await page.keyboard.press('ArrowRight');

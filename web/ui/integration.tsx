@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
-import { type Framework, withVariant } from '../../templates/framework.ts';
+import { type Framework, forNewProject, withVariant } from '../../templates/framework.ts';
 import { assistantPrompt, type Integration as RenderedIntegration, render, type Sources } from '../../templates/render.ts';
 import { local, readStored, writeStored } from '../lib/storage.ts';
 import { createStore, useStore } from '../lib/store.ts';
@@ -18,15 +18,30 @@ export function Integration({ domain, compact = false }: { domain: string; compa
     <div className="grid min-w-0 gap-5">
       <div className={cx('grid gap-5', compact && 'sm:grid-cols-2')}>
         <FrameworkPicker compact={compact} />
-        <VariantPicker />
+        <ProjectPicker />
       </div>
       {query.isError && <Failed {...query} fallback="The code could not be loaded." />}
       {query.isPending && <CodeLoading />}
       {data && (
         <>
-          {data.commands.length > 0 && <CodeBlock label="terminal" code={data.commands.join('\n')} />}
-          <CodeFiles key={data.files.map(({ path }) => path).join()} files={data.files} />
-          {data.env.length > 0 && <CodeBlock label=".env" code={envFile(data.env)} />}
+          {data.commands.length > 0 && (
+            <Part text={data.isNew ? 'Make a project in an empty directory:' : 'In the directory of your project:'}>
+              <CodeBlock label="install" code={data.commands.join('\n')} />
+            </Part>
+          )}
+          <Part text={filesText(data)}>
+            <CodeFiles key={data.files.map(({ path }) => path).join()} files={data.files} />
+          </Part>
+          {data.env.length > 0 && (
+            <Part text="Save the settings as `.env` in the directory from which you start the app, and keep the file out of version control. The secret was made in this browser.">
+              <CodeBlock label=".env" code={envFile(data.env)} />
+            </Part>
+          )}
+          {data.start && (
+            <Part text={`Start the app, and open \`${data.site}\`:`}>
+              <CodeBlock label="start" code={data.start.join('\n')} />
+            </Part>
+          )}
           <ul className="list-disc space-y-1.5 pl-4 text-[0.9375rem] leading-6 text-muted marker:text-edge wrap-anywhere">
             {[...envSteps(data), ...data.nextSteps].map((step) => (
               <li key={step}>
@@ -38,6 +53,23 @@ export function Integration({ domain, compact = false }: { domain: string; compa
       )}
     </div>
   );
+}
+
+/** Code below what to do with it. @param text code is in backticks */
+const Part = ({ text, children }: { text: string; children: ReactNode }) => (
+  <div className="grid min-w-0 gap-2.5">
+    <p className="text-[0.9375rem] leading-6 text-muted wrap-anywhere">
+      <InlineCode text={text} />
+    </p>
+    {children}
+  </div>
+);
+
+/** Returns where to save the files of an integration. */
+function filesText({ isNew, files, commands }: FrameworkIntegration): string {
+  const what = files.length === 1 ? 'this file' : 'these files';
+  if (!isNew) return `Save ${what} in your project:`;
+  return commands.length > 0 ? `Save ${what} there:` : `Save ${what} in an empty directory:`;
 }
 
 let secret: string | undefined;
@@ -56,7 +88,6 @@ const envFile = (env: RenderedIntegration['env']) =>
 function envSteps({ env, site, framework: { loadEnv } }: FrameworkIntegration): string[] {
   if (env.length === 0) return [];
   return [
-    'Save the settings as `.env` in the directory from which you start your app, and keep the file out of version control. The secret was made in this browser.',
     ...(site.startsWith('http:') ? [`\`SITE_URL\` is the address of your app: if it does not run at \`${site}\`, correct it.`] : []),
     ...(loadEnv ? [loadEnv] : []),
   ];
@@ -64,7 +95,7 @@ function envSteps({ env, site, framework: { loadEnv } }: FrameworkIntegration): 
 
 /** A prompt that makes an AI assistant add the integration, for the selected framework. */
 export function AssistantPrompt({ domain }: { domain: string }) {
-  const query = useIntegration(domain);
+  const query = useIntegration(domain, true);
   if (query.isPending) return <CodeLoading />;
   if (query.isError) return <Failed {...query} fallback="The prompt could not be loaded." />;
   return <CodeBlock label={`prompt for ${query.data.framework.name}`} code={query.data.prompt} prose />;
@@ -145,14 +176,18 @@ export function Pills<Value extends string>({
   );
 }
 
-/** Selects the kind of project that the files are for, where the framework has variants. */
-function VariantPicker() {
+/** Selects the kind of project that the files are for: a new one, or one of the kinds that the framework has. */
+function ProjectPicker() {
   const framework = useFramework();
-  const variant = useVariant(framework);
-  if (!framework.variants) return null;
-  const standard = { value: '', label: framework.standard ?? framework.language };
-  const kinds = [standard, ...framework.variants.map(({ id, name }) => ({ value: id, label: name }))];
-  return <Select label="Project" options={kinds} value={variant?.id ?? ''} onChange={(event) => selectVariant(event.target.value)} />;
+  const { standard, variants, newProject } = framework;
+  const selected = useProject(framework);
+  const kinds = [
+    ...(newProject ? [{ value: NEW, label: 'New, in an empty directory' }] : []),
+    { value: EXISTING, label: standard ?? 'Existing' },
+    ...(variants ?? []).map(({ id, name }) => ({ value: id, label: name })),
+  ];
+  if (kinds.length === 1) return null;
+  return <Select label="Project" options={kinds} value={selected} onChange={(event) => selectProject(event.target.value)} />;
 }
 
 // Each file is a separate chunk, loaded when its framework is shown.
@@ -172,42 +207,47 @@ function selectFramework(id: string) {
   selected.set(id);
 }
 
-const VARIANT_KEY = 'variant';
-const selectedVariant = createStore(readStored(local, VARIANT_KEY) ?? '');
+const PROJECT_KEY = 'project';
+const NEW = 'new';
+const EXISTING = 'existing';
+const selectedProject = createStore(readStored(local, PROJECT_KEY) ?? NEW);
 
-/** Selects a variant of the selected framework, in this browser; any other id stands for the standard. */
-function selectVariant(id: string) {
-  writeStored(local, VARIANT_KEY, id);
-  selectedVariant.set(id);
+/** Selects the kind of project that all snippets are for, in this browser. */
+function selectProject(kind: string) {
+  writeStored(local, PROJECT_KEY, kind);
+  selectedProject.set(kind);
 }
 
-/** Returns the selected variant of a framework; undefined for the standard. */
-function useVariant({ variants }: Framework) {
-  const id = useStore(selectedVariant);
-  return variants?.find((variant) => variant.id === id);
+/** Returns the selected kind of project, as far as the framework has it: `new`, `existing` or the id of a variant. */
+function useProject({ variants, newProject }: Framework): string {
+  const kind = useStore(selectedProject);
+  return (kind === NEW && newProject) || variants?.some(({ id }) => id === kind) ? kind : EXISTING;
 }
 
 /** Returns the selected framework, by default the first one. */
 const useFramework = (): Framework => frameworkOf(useStore(selected)) ?? frameworks[0];
 
-type FrameworkIntegration = RenderedIntegration & { framework: Framework; prompt: string };
+type FrameworkIntegration = RenderedIntegration & { framework: Framework; isNew: boolean; prompt: string };
 
 /**
  * Loads the integration of a domain in the selected framework, with the prompt for an assistant. While another framework is
  * loaded, `data` is that of the previous one.
+ * @param forExisting for an existing project, also while a new one is selected
  */
-export function useIntegration(domain: string) {
+export function useIntegration(domain: string, forExisting = false) {
   const selected = useFramework();
-  const variant = useVariant(selected);
-  const framework = withVariant(selected, variant);
+  const project = useProject(selected);
+  const isNew = project === NEW && !forExisting;
+  const variant = selected.variants?.find(({ id }) => id === project);
+  const framework = isNew ? forNewProject(selected) : withVariant(selected, variant);
   return useQuery({
-    queryKey: ['template', framework.id, variant?.id],
-    queryFn: async () => ({ framework, sources: await sourcesOf(framework) }),
+    queryKey: ['template', framework.id, isNew ? NEW : variant?.id],
+    queryFn: async () => ({ framework, isNew, sources: await sourcesOf(framework) }),
     placeholderData: (previous) => previous,
     select: (loaded): FrameworkIntegration => {
       const filling = { origin: location.origin, domain };
       const integration = render(loaded.framework, loaded.sources, filling);
-      return { ...integration, framework: loaded.framework, prompt: assistantPrompt(loaded.framework, integration, filling) };
+      return { ...loaded, ...integration, prompt: assistantPrompt(loaded.framework, integration, filling) };
     },
   });
 }
