@@ -23,6 +23,8 @@ const copied = async (text: string | RegExp) => {
   await expect.poll(clipboard).toMatch(text);
   return clipboard();
 };
+/** Returns the body of a request with curl. */
+const bodyOf = (curl: string): Record<string, string> => JSON.parse(/-d '(.*)'$/s.exec(curl)?.[1] ?? '');
 const callback = () => `${scene.shop.url}/callback`;
 const ask = (path: string, key: string) => scene.service.client().get(path, { Authorization: `Bearer ${key}` });
 
@@ -31,7 +33,16 @@ test('shows the next step with the address of this service while both lists are 
   await heading(page, 'No API keys created yet');
   await button('Copy authorize').click();
   await page.getByText('Copied to clipboard').waitFor();
-  await copied(`curl ${scene.service.url}/api/auth/authorize`);
+  const authorization = bodyOf(await copied(`curl ${scene.service.url}/api/auth/authorize`));
+  await button('Copy token').click();
+  const exchange = await copied(`curl ${scene.service.url}/api/auth/token`);
+  // Both run as they are: nothing but the code is filled in.
+  const program = scene.service.client();
+  expect((await program.post('/api/auth/authorize', authorization)).status).toBe(200);
+  const { link } = await scene.stage.mailbox.waitFor(authorization.email);
+  const code = new URL(link).searchParams.get('t') ?? '';
+  const response = await program.post('/api/auth/token', bodyOf(exchange.replace('CODE', code)));
+  expect(response.json).toMatchObject({ email: authorization.email, token_type: 'Bearer' });
   await button('Copy with a key').click();
   await copied(`curl ${scene.service.url}/api/websites`);
 });
@@ -68,9 +79,8 @@ test('signs a visitor in through the application by keyboard: the emailed link r
   await dialog().getByText('No one has signed in through this application yet').waitFor();
   expect(await dialog().textContent()).toContain(clientId);
   await inDialog('Copy authorize').click();
-  const curl = await copied(/^curl /);
-  const [, body] = /-d '(.*)'$/s.exec(curl) ?? [];
-  expect((await scene.service.client().post('/api/auth/authorize', JSON.parse(body))).status).toBe(200);
+  const body = bodyOf(await copied(/^curl /));
+  expect((await scene.service.client().post('/api/auth/authorize', body)).status).toBe(200);
   await inDialog('Close').click();
   await button('Copy client ID of Team notes').click();
 

@@ -45,18 +45,24 @@ export const responseSnippet = (domain: string) => `// The token was good, and i
 /** What a sign-in through an application is begun with. */
 type Authorization = { clientId: string; redirectUri: string; email: string; codeChallenge: string; state: string };
 
+const postSnippet = (url: string, body: Record<string, string>) => `curl ${url} \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`;
+
 /** Begins a sign-in through a public application: the call that its server makes. */
 export const authorizeSnippet = (origin: string, { clientId, redirectUri, email, codeChallenge, state }: Authorization) =>
-  `curl ${origin}/api/auth/authorize \\
-  -H 'Content-Type: application/json' \\
-  -d '{
-    "client_id": "${clientId}",
-    "redirect_uri": "${redirectUri}",
-    "email": "${email.replaceAll("'", "'\\''")}",
-    "code_challenge": "${codeChallenge}",
-    "code_challenge_method": "S256",
-    "state": "${state}"
-  }'`;
+  postSnippet(`${origin}/api/auth/authorize`, {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    email,
+    code_challenge: codeChallenge,
+    code_challenge_method: 'S256',
+    state,
+  });
+
+/** Completes such a sign-in, once its code stands in place of CODE. */
+export const exchangeSnippet = (origin: string, { clientId, codeVerifier }: { clientId: string; codeVerifier: string }) =>
+  postSnippet(`${origin}/api/auth/token`, { client_id: clientId, code: 'CODE', code_verifier: codeVerifier });
 
 /** Returns the address that begins a sign-in of OpenID Connect through an application. */
 export const authorizationUrl = (origin: string, { clientId, redirectUri, email, codeChallenge, state }: Authorization) =>

@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Output } from '../../../contract/calls.ts';
 import { METHODS, OTHER_METHODS } from '../../../contract/methods.ts';
-import { createPkce } from '../../../contract/pkce.ts';
+import { CLI_CLIENT_ID, createPkce } from '../../../contract/pkce.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { useUser } from '../../lib/session.ts';
-import { authorizationUrl, authorizeSnippet } from '../../lib/snippets.ts';
+import { authorizationUrl, authorizeSnippet, exchangeSnippet } from '../../lib/snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, OpenIdValues, Snippet } from '../../ui/copyable.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
@@ -65,7 +65,10 @@ function Applications() {
           title="No applications created yet"
           text="An application has a client ID. Any OpenID Connect client signs people in with it. Or your server starts a sign-in by one request, and the emailed link leads to your redirect URI with a code."
         >
-          <Snippet label="authorize" code={authorizeSnippet(location.origin, PLACEHOLDERS)} />
+          <p className="max-w-xl text-sm leading-6 text-muted">
+            Try it with the client of the command line: this request emails you a link, whose page leads to an address with a code.
+          </p>
+          <FirstRequests client={COMMAND_LINE} />
         </Empty>
       )}
       {open?.dialog === 'save' && open.application === null && <ApplicationDialog application={null} onClose={close} />}
@@ -74,13 +77,10 @@ function Applications() {
   );
 }
 
-const PLACEHOLDERS = {
-  clientId: 'YOUR_CLIENT_ID',
-  redirectUri: 'https://app.example.com/callback',
-  email: 'ada@example.com',
-  codeChallenge: 'SHA256_OF_YOUR_VERIFIER',
-  state: 'A_RANDOM_VALUE',
-};
+type Client = Pick<Application, 'clientId' | 'authentication' | 'redirectUris'>;
+
+/** A public client that every account can use. No program listens at the address. */
+const COMMAND_LINE: Client = { clientId: CLI_CLIENT_ID, authentication: 'none', redirectUris: ['http://127.0.0.1:8000/callback'] };
 
 type Action = 'setup' | 'save' | 'logs' | 'secret' | 'delete';
 
@@ -167,27 +167,40 @@ function ApplicationLogs({ application, onClose }: { application: Application; o
   );
 }
 
-/** Begins a sign-in of the developer through an application that no one has used yet. */
-function FirstSignIn({ application: { clientId, redirectUris, authentication } }: { application: Application }) {
+/** What to do with an application that no one has used yet. */
+function FirstSignIn({ application }: { application: Application }) {
+  return (
+    <div className="grid gap-4">
+      <p className="text-[0.9375rem] text-muted">
+        No one has signed in through this application yet.{' '}
+        {application.authentication === 'none' ? 'This request emails you a link' : 'This address begins a sign-in'}, which leads to your
+        redirect URI with a code:
+      </p>
+      <FirstRequests client={application} />
+    </div>
+  );
+}
+
+/** A sign-in of the developer through a client, ready to run: its verifier was made in this browser. */
+function FirstRequests({ client: { clientId, redirectUris, authentication } }: { client: Client }) {
   const { data: user } = useUser();
   const { data: pkce } = useQuery({ queryKey: ['pkce', clientId], queryFn: createPkce });
   if (!user || !pkce) return <RowsLoading what="the first request" rows={1} />;
   const authorization = { ...pkce, clientId, redirectUri: redirectUris[0], email: user.email };
-  const isPublic = authentication === 'none';
-  return (
-    <div className="grid gap-4">
-      <p className="text-[0.9375rem] text-muted">
-        No one has signed in through this application yet. {isPublic ? 'This request emails you a link' : 'This address begins a sign-in'},
-        which leads to your redirect URI with a code:
-      </p>
-      {isPublic ? (
-        <Snippet label="authorize" code={authorizeSnippet(location.origin, authorization)} />
-      ) : (
+  if (authentication !== 'none')
+    return (
+      <>
         <Snippet label="authorize" code={authorizationUrl(location.origin, authorization)} />
-      )}
-      <p className="text-[0.9375rem] text-muted">Your server exchanges the code with this verifier:</p>
-      <Snippet label="code_verifier" code={pkce.codeVerifier} />
-    </div>
+        <p className="text-[0.9375rem] text-muted">Your server exchanges the code with this verifier:</p>
+        <Snippet label="code_verifier" code={pkce.codeVerifier} />
+      </>
+    );
+  return (
+    <>
+      <Snippet label="authorize" code={authorizeSnippet(location.origin, authorization)} />
+      <p className="text-[0.9375rem] text-muted">With the code in place of CODE, this request returns the address and a token:</p>
+      <Snippet label="token" code={exchangeSnippet(location.origin, authorization)} />
+    </>
   );
 }
 
