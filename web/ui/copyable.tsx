@@ -55,7 +55,10 @@ export function CopyButton({ text, what, notice = 'Code copied successfully' }: 
   );
 }
 
-/** Code with a name and a copy button; long lines scroll. @param prose lines wrap, and a long text scrolls vertically */
+/** A line that is too long wraps: one that scrolled would be cut off on a phone, and by browsers that hide scroll bars. */
+const CODE = 'p-4 font-mono text-[0.8125rem] leading-6 whitespace-pre-wrap wrap-anywhere -outline-offset-2';
+
+/** Code with a name and a copy button; long lines wrap. @param prose a long text scrolls */
 export function CodeBlock({ label, code, prose = false }: { label: string; code: string; prose?: boolean }) {
   return (
     <figure className="min-w-0 overflow-hidden rounded-control border border-line bg-sunk">
@@ -65,14 +68,7 @@ export function CodeBlock({ label, code, prose = false }: { label: string; code:
           <CopyButton text={code} what={label} />
         </Tooltip>
       </figcaption>
-      <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be focusable (WCAG 2.1.1)
-        tabIndex={0}
-        className={cx(
-          'p-4 font-mono text-[0.8125rem] leading-6 -outline-offset-2',
-          prose ? 'max-h-80 overflow-y-auto whitespace-pre-wrap wrap-anywhere' : 'overflow-x-auto',
-        )}
-      >
+      <pre tabIndex={prose ? 0 : undefined} className={cx(CODE, prose && 'max-h-80 overflow-y-auto')}>
         <code>{code}</code>
       </pre>
     </figure>
@@ -127,7 +123,7 @@ export function CodeFiles({ files }: { files: CodeFile[] }) {
           key={file.path}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be focusable (WCAG 2.1.1)
           tabIndex={0}
-          className="max-h-[32rem] overflow-auto p-4 font-mono text-[0.8125rem] leading-6 -outline-offset-2"
+          className={cx(CODE, 'max-h-[32rem] overflow-y-auto')}
         >
           <code>{file.contents}</code>
         </pre>
