@@ -204,15 +204,15 @@ export function RegisteredPage() {
         </ul>
       </section>
       <div className="mt-10 flex flex-wrap gap-2">
+        <ButtonLink as={Link} variant="secondary" href={paths.guide}>
+          Back to Documentation
+        </ButtonLink>
         <ButtonLink href={paths.signIn}>Access Developer Area</ButtonLink>
         {domain && !isLocal && (
           <ButtonLink as={Link} variant="secondary" href={websitePath(domain)}>
             Open the website's page
           </ButtonLink>
         )}
-        <ButtonLink as={Link} variant="secondary" href={paths.guide}>
-          Back to Documentation
-        </ButtonLink>
       </div>
     </div>
   );
