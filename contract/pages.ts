@@ -14,13 +14,17 @@ export const WEBSITES_FOLDER = '/dashboard/websites/';
 /** Returns the path of a website in the portal, which leads to its set-up until that is complete. */
 export const websiteHome = (domain: string) => `${WEBSITES_FOLDER}${encodeURIComponent(domain)}`;
 
+/** The texts of a page that search engines may list; the title without the name of the product. `markdown`: the path of the page as Markdown. */
+export type PageTexts = { title: string; description: string; markdown?: string };
+
 /** A page of the built web app. dist/web/pages.json has them by their path, in which `:domain` stands for the domain of a website. */
 export type BuiltPage =
   | { entry: 'signin' }
+  /** A page that the service renders, the same for everyone. */
+  | { entry: 'static'; texts: PageTexts }
   | {
       entry: 'portal';
-      /** Of a page that search engines may list; the title without the name of the product. `markdown`: the path of the page as Markdown. */
-      texts?: { title: string; description: string; markdown?: string };
+      texts?: PageTexts;
       /** The scripts that it loads beside those of every page, as paths without the first slash. */
       scripts: string[];
       /** The addresses that it fetches first, with VISITOR_LANGUAGE. */

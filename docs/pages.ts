@@ -15,87 +15,121 @@ export type DocPage = {
 /** The URL path of the documentation on a service; the page there is `overview`. */
 const DOCS_PATH = '/webservices/email-auth';
 
-/** The pages in reading order. read.ts reads their texts. */
-export const docPages: readonly DocPage[] = [
+/** The pages in groups, in reading order. read.ts reads their texts. */
+export const docGroups: readonly { title: string; pages: readonly DocPage[] }[] = [
   {
-    slug: 'overview',
-    title: 'Email Authentication',
-    description: 'What Email Auth does for a website, and what each page of this documentation covers.',
+    title: 'Start',
+    pages: [
+      {
+        slug: 'overview',
+        title: 'Email Authentication',
+        description: 'What Email Auth does for a website, and what each page of this documentation covers.',
+      },
+      {
+        slug: 'quick-start',
+        title: 'Quick start',
+        description: 'From nothing to a verified sign-in in four steps: register, link, callback, verify.',
+      },
+      {
+        slug: 'integration',
+        title: 'Integration',
+        description: 'The protocol from the side of a website: forward_url, state, the callback, every response of verify-token.',
+      },
+      {
+        slug: 'frameworks',
+        title: 'Frameworks',
+        description: 'Complete login, callback, protected page and logout for each framework.',
+      },
+    ],
   },
   {
-    slug: 'quick-start',
-    title: 'Quick start',
-    description: 'From nothing to a verified sign-in in four steps: register, link, callback, verify.',
+    title: 'Other ways to connect',
+    pages: [
+      {
+        slug: 'openid-connect',
+        title: 'Any OpenID Connect client',
+        description: 'Issuer, kinds of clients and configurations for Auth.js, Spring, Django, Rails, Apache, Grafana and others.',
+      },
+      {
+        slug: 'forward-auth',
+        title: 'Apps without code',
+        description:
+          'Protect any app behind nginx, Caddy or Traefik: the proxy signs visitors in by email, and the app gets their address.',
+      },
+    ],
   },
   {
-    slug: 'integration',
-    title: 'Integration',
-    description: 'The protocol from the side of a website: forward_url, state, the callback, every response of verify-token.',
+    title: 'Sign-in methods',
+    pages: [
+      {
+        slug: 'passkeys',
+        title: 'Passkeys',
+        description: 'How visitors sign in without waiting for an email, at every website and with nothing to integrate.',
+      },
+      {
+        slug: 'email-verification',
+        title: 'Verified by the browser (experimental)',
+        description: 'The Email Verification Protocol: the mail provider confirms an address to the browser, and no email is needed.',
+        optional: true,
+      },
+    ],
   },
   {
-    slug: 'frameworks',
-    title: 'Frameworks',
-    description: 'Complete login, callback, protected page and logout for each framework.',
-  },
-  {
-    slug: 'openid-connect',
-    title: 'Any OpenID Connect client',
-    description: 'Issuer, kinds of clients and configurations for Auth.js, Spring, Django, Rails, Apache, Grafana and others.',
-  },
-  {
-    slug: 'passkeys',
-    title: 'Passkeys',
-    description: 'How visitors sign in without waiting for an email, at every website and with nothing to integrate.',
-  },
-  {
-    slug: 'email-verification',
-    title: 'Verified by the browser (experimental)',
-    description: 'The Email Verification Protocol: the mail provider confirms an address to the browser, and no email is needed.',
-    optional: true,
-  },
-  {
-    slug: 'forward-auth',
-    title: 'Apps without code',
-    description: 'Protect any app behind nginx, Caddy or Traefik: the proxy signs visitors in by email, and the app gets their address.',
-  },
-  {
-    slug: 'assistants',
     title: 'AI assistants',
-    description: 'The MCP server and how to install it, prompts to copy, the skill, and the machine-readable files.',
+    pages: [
+      {
+        slug: 'assistants',
+        title: 'AI assistants',
+        description: 'The MCP server and how to install it, prompts to copy, the skill, and the machine-readable files.',
+      },
+      {
+        slug: 'dialogue',
+        title: 'A dialogue',
+        description: 'An assistant adds the sign-in to an app with four calls, recorded verbatim.',
+      },
+    ],
   },
   {
-    slug: 'dialogue',
-    title: 'A dialogue',
-    description: 'An assistant adds the sign-in to an app with four calls, recorded verbatim.',
+    title: 'Reference',
+    pages: [
+      {
+        slug: 'security',
+        title: 'Security',
+        description: 'What your website has to do, and what the service guarantees.',
+      },
+      {
+        slug: 'troubleshooting',
+        title: 'Troubleshooting',
+        description: 'Each error and each reason that a website can receive, and how to fix it.',
+      },
+      {
+        slug: 'api',
+        title: 'API reference',
+        description: 'Every call with its method, path and access, all error codes, limits and bearer keys.',
+      },
+      {
+        slug: 'cli',
+        title: 'The command line',
+        description: 'Every command of emailauth with its flags, examples and exit codes.',
+        optional: true,
+      },
+    ],
   },
   {
-    slug: 'security',
-    title: 'Security',
-    description: 'What your website has to do, and what the service guarantees.',
-  },
-  {
-    slug: 'troubleshooting',
-    title: 'Troubleshooting',
-    description: 'Each error and each reason that a website can receive, and how to fix it.',
-  },
-  {
-    slug: 'api',
-    title: 'API reference',
-    description: 'Every call with its method, path and access, all error codes, limits and bearer keys.',
-  },
-  {
-    slug: 'cli',
-    title: 'The command line',
-    description: 'Every command of emailauth with its flags, examples and exit codes.',
-    optional: true,
-  },
-  {
-    slug: 'operations',
-    title: 'Running Email Auth',
-    description: 'For operators: settings, health, several instances, backup and restore.',
-    optional: true,
+    title: 'Operation',
+    pages: [
+      {
+        slug: 'operations',
+        title: 'Running Email Auth',
+        description: 'For operators: settings, health, several instances, backup and restore.',
+        optional: true,
+      },
+    ],
   },
 ];
+
+/** The pages of all groups. */
+export const docPages: readonly DocPage[] = docGroups.flatMap(({ pages }) => pages);
 
 /** One page per framework: its files, filled in for an example domain, with install and next steps. */
 export const frameworkPages: readonly DocPage[] = frameworks.map(({ id, name }) => ({

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Element, ElementContent, Root, RootContent } from 'hast';
 import { toString as textOf } from 'hast-util-to-string';
 import rehypeSlug from 'rehype-slug';
@@ -12,32 +11,16 @@ import { readDoc } from '../docs/read.ts';
 import { sectionsOf } from '../docs/search.ts';
 import { type DocNode, type DocText, ORIGIN_PLACEHOLDER } from './features/docs/doc-text.ts';
 
-const MODULE = 'virtual:docs';
-
-/** The path of the tree of each page of the documentation, by its slug. */
-export const docFiles = new Map<string, string>();
-
-/**
- * Parses the pages of the documentation, so that the browser gets trees of elements and needs no parser. `virtual:docs` has the
- * path of each page's tree, by the slug of the page.
- */
+/** Writes docs/SLUG.json beside the renderer of the static pages: the tree of each page of the documentation (server/pages/static-pages.ts). */
 export const docs: Plugin = {
   name: 'docs',
-  applyToEnvironment: ({ name }) => name === 'client',
-  resolveId: { filter: { id: /^virtual:docs$/ }, handler: () => `\0${MODULE}` },
-  load: {
-    filter: { id: /^\0virtual:docs$/ },
-    async handler() {
-      const pages = [...docPages, ...frameworkPages, ...promptPages].map(async ({ slug }) => {
-        const source = JSON.stringify(docTextOf((await readDoc(slug, { origin: ORIGIN_PLACEHOLDER })) ?? '', slug.startsWith('prompts/')));
-        const hash = createHash('sha256').update(source).digest('base64url').slice(0, 8);
-        const fileName = `assets/doc-${slug.replace('/', '-')}-${hash}.json`;
-        this.emitFile({ type: 'asset', fileName, source });
-        docFiles.set(slug, `/${fileName}`);
-      });
-      await Promise.all(pages);
-      return `export default ${JSON.stringify(Object.fromEntries(docFiles))};`;
-    },
+  applyToEnvironment: ({ name }) => name === 'staticServer',
+  async generateBundle() {
+    const pages = [...docPages, ...frameworkPages, ...promptPages].map(async ({ slug }) => {
+      const text = docTextOf((await readDoc(slug, { origin: ORIGIN_PLACEHOLDER })) ?? '', slug.startsWith('prompts/'));
+      this.emitFile({ type: 'asset', fileName: `docs/${slug}.json`, source: JSON.stringify(text) });
+    });
+    await Promise.all(pages);
   },
 };
 

@@ -4,7 +4,6 @@ import { calls } from '../contract/calls.ts';
 import { addressOf } from '../contract/client.ts';
 import type { BuiltPage } from '../contract/pages.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../docs/pages.ts';
-import { docFiles } from './build-docs.ts';
 import { type Head, heads, type Page, type PageName, pages, paths, SETUP_CALL, sourcesOf, WEBSITE_TABS } from './pages.ts';
 
 /** Writes pages.json: for the service, what each page is and loads first (server/pages/built-web.ts). */
@@ -26,6 +25,15 @@ function rowsOf(name: PageName, bundle: Rolldown.OutputBundle): Row[] {
   if (page.frame === 'signin') return [[path, { entry: 'signin' }]];
   if (page.frame === 'redirect') return rowsOf(page.to, bundle).map(([, row]) => [path, row]);
   const { texts, calls: own, developerCalls = [] } = heads[name] ?? {};
+  if (page.frame === 'static') {
+    if (texts) return [[path, { entry: 'static', texts }]];
+    // The pages of the documentation.
+    const docs = [...docPages, ...frameworkPages, ...promptPages].filter(({ slug }) => docPath(slug) !== paths.guide);
+    return docs.map(({ slug, title, description }) => [
+      docPath(slug),
+      { entry: 'static', texts: { title, description, markdown: markdownPath(slug) } },
+    ]);
+  }
   const built = {
     entry: 'portal' as const,
     scripts: scriptsOf(sourcesOf(page), bundle),
@@ -41,13 +49,6 @@ function rowsOf(name: PageName, bundle: Rolldown.OutputBundle): Row[] {
     });
     // It leads to a tab by the state of the set-up.
     return [[folder, withSetup], ...ofTabs];
-  }
-  if (name === 'doc') {
-    const docs = [...docPages, ...frameworkPages, ...promptPages].filter(({ slug }) => docPath(slug) !== paths.guide);
-    return docs.map(({ slug, title, description }) => {
-      const ownTexts = { title, description, markdown: markdownPath(slug) };
-      return [docPath(slug), { ...built, texts: ownTexts, calls: [docFiles.get(slug) ?? ''] }];
-    });
   }
   return [[path, { ...built, texts }]];
 }

@@ -1,12 +1,13 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import { useRoute } from 'wouter';
+import { Router, useRoute } from 'wouter';
 import { Overlays } from './chrome/overlays.tsx';
 import { ConnectionBanner, watchConnection } from './chrome/page-states.tsx';
+import { watchMenu } from './chrome/public-frame.tsx';
 import { watchSession } from './lib/session.ts';
 import { hydrated } from './lib/store.ts';
 import { paths } from './pages.ts';
-import { preloadPage, Routes, watchLinks } from './routes.tsx';
+import { openPage, preloadPage, Routes, watchLinks } from './routes.tsx';
 import { Toaster } from './ui/toast.tsx';
 import { TooltipHost } from './ui/tooltip.tsx';
 import './portal.css';
@@ -29,6 +30,7 @@ const queryClient = new QueryClient({
 hydrated.set(true);
 watchConnection(queryClient);
 watchSession(queryClient);
+watchMenu();
 watchLinks(queryClient);
 preloadPage(new URL(location.href), queryClient);
 
@@ -37,15 +39,17 @@ function App() {
   const [isOfVisitor] = useRoute(paths.passkeys);
   return (
     <QueryClientProvider client={queryClient}>
-      <Routes />
-      {!isOfVisitor && (
-        <>
-          <Overlays />
-          <ConnectionBanner />
-          <Toaster />
-          <TooltipHost />
-        </>
-      )}
+      <Router aroundNav={openPage}>
+        <Routes />
+        {!isOfVisitor && (
+          <>
+            <Overlays />
+            <ConnectionBanner />
+            <Toaster />
+            <TooltipHost />
+          </>
+        )}
+      </Router>
     </QueryClientProvider>
   );
 }

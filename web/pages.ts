@@ -70,8 +70,11 @@ export type PortalPage = {
   command?: { label: string; keywords: string[] };
 };
 
-/** A page of the sign-in entry, or one that redirects. */
-export type Page = PortalPage | { frame: 'signin' } | { frame: 'redirect'; to: PageName };
+/** A page that the service renders, the same for everyone (web/static-server.tsx). */
+type StaticPage = { frame: 'static'; command?: PortalPage['command'] };
+
+/** A page of any entry, or one that redirects. */
+export type Page = PortalPage | StaticPage | { frame: 'signin' } | { frame: 'redirect'; to: PageName };
 
 /** Returns the components of a page. */
 export const sourcesOf = ({ component, above, around, parts = {} }: PortalPage): Source[] =>
@@ -171,13 +174,11 @@ export const pages = {
   },
 
   landing: {
-    frame: 'public',
-    component: 'features/landing/landing-page.tsx#LandingPage',
+    frame: 'static',
     command: { label: 'Home', keywords: ['start', 'landing'] },
   },
   guide: {
-    frame: 'public',
-    component: 'features/guide/guide-page.tsx#GuidePage',
+    frame: 'static',
     command: { label: 'Documentation', keywords: ['guide', 'help', 'integrate'] },
   },
   register: {
@@ -186,20 +187,18 @@ export const pages = {
     command: { label: 'Register a domain', keywords: ['website', 'site'] },
   },
   registered: { frame: 'public', component: 'features/registration/registration-pages.tsx#RegisteredPage' },
-  doc: { frame: 'public', component: 'features/docs/doc-page.tsx#DocPage' },
+  doc: { frame: 'static' },
   status: {
     frame: 'public',
     component: 'features/status/status-page.tsx#StatusPage',
     command: { label: 'Status', keywords: ['incidents', 'uptime'] },
   },
   terms: {
-    frame: 'public',
-    component: 'features/legal/legal-pages.tsx#TermsPage',
+    frame: 'static',
     command: { label: 'Terms', keywords: ['legal', 'tos'] },
   },
   privacy: {
-    frame: 'public',
-    component: 'features/legal/legal-pages.tsx#PrivacyPage',
+    frame: 'static',
     command: { label: 'Privacy', keywords: ['legal'] },
   },
   admin: { frame: 'public', component: 'features/admin/admin-page.tsx#AdminPage' },
@@ -285,10 +284,11 @@ export const heads: { [Name in PageName]?: Head } = {
 export const SETUP_CALL = ['websiteSetup', { domain: DOMAIN_OF_PATH }] as const satisfies FirstCall;
 
 /** Returns the page of the portal entry at a path, with its pattern; undefined where there is none. */
-export function pageAt(path: string): { path: string; page: Exclude<Page, { frame: 'signin' }> } | undefined {
+export function pageAt(path: string): { path: string; page: Exclude<Page, { frame: 'signin' | 'static' }> } | undefined {
   for (const name of Object.keys(pages) as PageName[]) {
     const page: Page = pages[name];
-    if (page.frame !== 'signin' && matches(paths[name], path)) return { path: paths[name], page };
+    if (!matches(paths[name], path)) continue;
+    return page.frame === 'signin' || page.frame === 'static' ? undefined : { path: paths[name], page };
   }
   return undefined;
 }

@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense, useEffect } from 'react';
-import { Redirect, Route, useLocation } from 'wouter';
-import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
+import { Link, Redirect, Route, type RouterProps, useLocation } from 'wouter';
+import { PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
+import { NotFound } from './chrome/public-frame.tsx';
 import { PortalShell, PublicShell } from './chrome/shell.tsx';
 import { callQuery, STALE_MS } from './lib/calls.ts';
 import { hasSession, isSessionFresh } from './lib/session.ts';
@@ -50,7 +51,7 @@ export function Routes() {
         <Framed path={found.path} page={found.page} />
       ) : (
         <PublicShell>
-          <NotFoundPage />
+          <NotFound as={Link} path={path} />
         </PublicShell>
       )}
     </Route>
@@ -67,7 +68,7 @@ function Framed({ path, page: { frame, component, parts = {}, above, around } }:
           <Above />
         </Suspense>
       )}
-      <Page notFound={<NotFoundPage />} {...elementsOf(parts)} />
+      <Page notFound={<NotFound as={Link} path={location.pathname} />} {...elementsOf(parts)} />
     </>
   );
   if (frame === 'none') {
@@ -100,6 +101,13 @@ function elementsOf(parts: Record<string, Source>): Record<string, ReactNode> {
   });
   return Object.fromEntries(elements);
 }
+
+/** Opens a page: within this document where this entry has it, else by a page load. */
+export const openPage: NonNullable<RouterProps['aroundNav']> = (navigate, to, options) => {
+  if (pageAt(new URL(to, location.href).pathname)) navigate(to, options);
+  else if (options?.replace) location.replace(to);
+  else location.assign(to);
+};
 
 /** Loads what the page at an address needs: its chunks, and the data that it asks for in advance. */
 export function preloadPage({ origin, pathname, search }: URL, queries: QueryClient) {

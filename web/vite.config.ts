@@ -19,6 +19,7 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
 const MAX_SIZES: Record<string, { scripts: number; styles: number; lazy: number }> = {
   signin: { scripts: 29.9, styles: 10, lazy: 0 },
   client: { scripts: 82.9, styles: 10.9, lazy: 115 },
+  static: { scripts: 17.8, styles: 8, lazy: 30 },
 };
 
 /**
@@ -63,11 +64,11 @@ const replacements: Record<string, string> = {
   'react-dom/server': 'preact-render-to-string',
 };
 
-/** Uses Preact for the sign-in pages, which are written for React as the portal is (docs/decisions/0021-preact-for-sign-in.md). */
+/** Uses Preact for the pages that the service renders, which are written for React as the portal is (docs/decisions/0021-preact-for-sign-in.md). */
 const preact: Plugin = {
   name: 'preact',
   enforce: 'pre',
-  applyToEnvironment: ({ name }) => name === 'signin' || name === 'signinServer',
+  applyToEnvironment: ({ name }) => name !== 'client',
   resolveId: {
     filter: { id: /^react(?:-dom)?(?:$|\/)/ },
     handler(id, importer) {
@@ -100,6 +101,20 @@ function flatten(css: string): string {
   styles.walkAtRules('layer', (rule) => void rule.replaceWith(rule.nodes ?? []));
   return styles.toString();
 }
+
+/** Puts the styles of the static pages into their HTML: one response paints a page, also on a slow network. */
+const inlineStyles: Plugin = {
+  name: 'inline-styles',
+  enforce: 'post',
+  applyToEnvironment: ({ name }) => name === 'static',
+  generateBundle(_, bundle) {
+    const html = bundle['static.html'];
+    const styles = Object.values(bundle).find((file) => file.type === 'asset' && file.fileName.endsWith('.css'));
+    if (html?.type !== 'asset' || styles?.type !== 'asset') return this.error('The static pages have no HTML, or no styles.');
+    html.source = String(html.source).replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${String(styles.source).trim()}</style>`);
+    delete bundle[styles.fileName];
+  },
+};
 
 /** Fails the build when an entry exceeds its maximum sizes. */
 const sizeLimit: Plugin = {
@@ -154,21 +169,21 @@ const entry = (html: string, { first = false, pure = [] as string[], target = 'b
 /** Browsers of 2020, which are still in use on devices without updates: visitors of a website do not choose their browser for us. */
 const OLD_BROWSERS = ['chrome80', 'edge80', 'firefox78', 'safari14'];
 
-/** The renderer of the sign-in pages for the service (server/pages/renderer.ts): CommonJS, so that it is loaded when it is first needed. */
-const renderer = {
+/** A renderer for the service (server/pages/): CommonJS, so that it is loaded when it is first needed. */
+const renderer = (name: string, { first = false } = {}) => ({
   consumer: 'server' as const,
   resolve: { noExternal: true as const },
   build: {
     ssr: true,
     outDir: here('../dist/web/renderer'),
-    emptyOutDir: true,
+    emptyOutDir: first,
     target: 'node20',
     rolldownOptions: {
-      input: here('./signin-server.tsx'),
-      output: { format: 'cjs' as const, entryFileNames: 'signin.cjs', codeSplitting: false },
+      input: here(`./${name}-server.tsx`),
+      output: { format: 'cjs' as const, entryFileNames: `${name}.cjs`, codeSplitting: false },
     },
   },
-};
+});
 
 // Without parameters: quality 11, the best.
 const toBrotli = promisify<Uint8Array, Buffer>(brotliCompress);
@@ -194,7 +209,7 @@ async function compressFiles(directory: string): Promise<void> {
 
 export default defineConfig({
   root: here('.'),
-  plugins: [parallelImports, methodsAndPaths, docs, builtPages, preact, react(), tailwindcss(), flatStyles, sizeLimit],
+  plugins: [parallelImports, methodsAndPaths, docs, builtPages, preact, react(), tailwindcss(), flatStyles, sizeLimit, inlineStyles],
   build: {
     // The Content-Security-Policy allows no data: scripts or fonts.
     assetsInlineLimit: 0,
@@ -204,18 +219,22 @@ export default defineConfig({
       treeshake: { moduleSideEffects: [{ test: /\/contract\//, sideEffects: false }] },
     },
   },
-  // Built separately: the sign-in page shares no chunk with the portal, so that it loads only what it needs. Its scripts contain no zod,
+  // Built separately: the sign-in and the static pages share no chunk with the portal, so that they load only what they need. Its scripts contain no zod,
   // and minified code of Preact whose functions may be called `z`.
   environments: {
     client: entry('./index.html', { first: true, pure: ['z'] }),
     signin: entry('./signin.html', { target: OLD_BROWSERS }),
-    signinServer: renderer,
+    signinServer: renderer('signin', { first: true }),
+    static: entry('./static.html'),
+    staticServer: renderer('static'),
   },
   builder: {
     async buildApp({ build, environments }) {
       await build(environments.client);
       await build(environments.signin);
       await build(environments.signinServer);
+      await build(environments.static);
+      await build(environments.staticServer);
       await compressFiles(here('../dist/web/assets'));
     },
   },

@@ -20,8 +20,8 @@ export function readBuilt(file: string): string {
 /** Returns the page at a path, with the domain of the path in its addresses; null where there is none. */
 export function builtPageAt(pages: BuiltPages, path: string): BuiltPage | null {
   const [, section, list, domain, ...tab] = path.split('/');
-  const ofWebsite = domain && pages[['', section, list, ':domain', ...tab].join('/')];
-  if (!ofWebsite || ofWebsite.entry === 'signin') return pages[path] ?? null;
+  const ofWebsite = domain ? pages[['', section, list, ':domain', ...tab].join('/')] : undefined;
+  if (ofWebsite?.entry !== 'portal') return pages[path] ?? null;
   // A domain has no other characters, and would be a part of an element.
   const isDomain = /^[a-z0-9.-]+$/.test(domain);
   return {

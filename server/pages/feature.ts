@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hintCookies } from '../../contract/remembered.ts';
 import type { Accounts } from '../developers/accounts.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { cookiesOf } from '../platform/http/cookies.ts';
@@ -34,6 +35,11 @@ export function createPages(platform: Platform, needs: Needs) {
         ...needs,
         sendSignIn: async (request, response) => {
           web.sendSignIn(response, await signIn.pages.read(request, cookiesOf(request, response, platform.secure)));
+        },
+        isSignedIn: async (request, response) => {
+          // Without this cookie no one is signed in, and the database is not asked.
+          if (!request.headers.cookie?.includes(`${hintCookies.key}=`)) return false;
+          return needs.accountOf(request, response).then(Boolean, () => false);
         },
         hasForm: (path) => signIn.doors.formAt('POST', path) !== undefined,
       }),

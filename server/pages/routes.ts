@@ -8,7 +8,8 @@ import { ANY_ORIGIN, preflightHeaders } from '../platform/http/cors.ts';
 import { metadataPath, type Resource, resourceUri } from '../platform/http/resources.ts';
 import type { Platform } from '../platform/platform.ts';
 import { isSignInPath } from '../signin/pages.ts';
-import type { WebApp } from './web-app.ts';
+import type { StaticPage } from './static-pages.ts';
+import { plainPath, type WebApp } from './web-app.ts';
 
 type Parts = {
   web: WebApp;
@@ -18,6 +19,8 @@ type Parts = {
   headers: Record<string, string>;
   /** Sends the page of the sign-in entry at the request's path. */
   sendSignIn(request: Request, response: Response): Promise<void>;
+  /** Whether a developer is signed in in the browser of a request; false while that is not known. */
+  isSignedIn(request: Request, response: Response): Promise<boolean>;
   /** Whether forms are posted to a path. */
   hasForm(path: string): boolean;
   openApi(): Promise<object>;
@@ -27,7 +30,7 @@ type Parts = {
 export function pagesRouter(parts: Parts): Router {
   const { web, openApi } = parts;
   const router = Router();
-  // Pages are not compressed: the length of a page with a secret could reveal it (BREACH).
+  // Only static pages are compressed: the length of a page with a secret could reveal it (BREACH).
   const assets = staticFiles(web.assetsRoot, {
     enableBrotli: true,
     orderPreference: ['br', 'gz'],
@@ -41,12 +44,35 @@ export function pagesRouter(parts: Parts): Router {
   router.get('/openapi.json', web.headers, async (_, response) => {
     response.set('Cache-Control', 'public, max-age=300').json(await openApi());
   });
+  const sendStatic = async (request: Request, response: Response, page: StaticPage) => {
+    const { tag, ...contents } = await web.renderStatic(page);
+    web.staticHeaders(request, response, () => {});
+    const accepted = request.acceptsEncodings();
+    const encoding = (['br', 'gzip'] as const).find((name) => accepted.includes(name)) ?? 'identity';
+    if (encoding !== 'identity') response.set('Content-Encoding', encoding);
+    response
+      .vary('Accept-Encoding')
+      .type('html')
+      .set('Cache-Control', page ? 'public, no-cache' : 'no-store');
+    if (page) response.set('ETag', `"${tag}-${encoding}"`);
+    if (page && request.fresh) return void response.status(304).end();
+    response
+      .status(page ? 200 : 404)
+      .set('Content-Length', String(contents[encoding].length))
+      .end(contents[encoding]);
+  };
   router.get(/^\/(?!api\/)/, async (request, response) => {
     const location = parts.isLocal ? publicLocation(request, parts.publicUrl) : null;
     if (location) return response.set(parts.headers).redirect(location);
     const page = web.pageAt(request.path);
     if (!page && isSignInPath(request.path)) throw new Fault('not_found');
-    if (page?.entry !== 'signin') return web.sendPortal(response, page, page ? 200 : 404);
+    if (!page) return sendStatic(request, response, null);
+    if (page.entry === 'static') {
+      const path = plainPath(request.path);
+      if (path === '/' && (await parts.isSignedIn(request, response))) return response.set(parts.headers).redirect(DEVELOPER_HOME);
+      return sendStatic(request, response, { path, texts: page.texts });
+    }
+    if (page.entry === 'portal') return web.sendPortal(response, page);
     await parts.sendSignIn(request, response);
   });
   router.all(/^\/(?!api\/)/, ({ method, path }, response, next) => {
@@ -77,10 +103,13 @@ Disallow: /objects
 Disallow: /api
 `;
 
+/** The page of the portal that a signed-in developer gets instead of the landing page. */
+const DEVELOPER_HOME = '/developer';
+
 const manifestOf = ({ icon }: WebApp) => ({
   name: 'Email Auth',
   short_name: 'Email Auth',
-  start_url: '/developer',
+  start_url: DEVELOPER_HOME,
   display: 'standalone',
   background_color: '#fcfcfb',
   theme_color: '#fcfcfb',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { LanguageCode } from '../../contract/languages.ts';
-import type { BuiltPage, SignInPage } from '../../contract/pages.ts';
+import type { BuiltPage, PageTexts, SignInPage } from '../../contract/pages.ts';
 import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import type { Config } from '../platform/config.ts';
 import { pageHeaders, type SetHeaders } from '../platform/http/protection.ts';
@@ -10,6 +10,7 @@ import { inAscii } from '../platform/http/reading.ts';
 import { visitorLanguage } from '../signin/pages.ts';
 import { type BuiltPages, type BuiltPortalPage, builtPageAt, fontPreloads, preloadsOf, readBuilt } from './built-web.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './renderer.ts';
+import { createStaticPages, type RenderedPage, type StaticPage } from './static-pages.ts';
 
 // The same path from server/pages/ and from the bundle in dist/server/.
 const webRoot = fileURLToPath(new URL('../../dist/web/', import.meta.url));
@@ -34,19 +35,35 @@ export type WebApp = {
   sendSignInPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
   /** Returns the page at a path, or null where there is none. */
   pageAt(path: string): BuiltPage | null;
-  /** Sends a page of the portal, or the one of an unknown path. The back-forward cache keeps a public one. */
-  sendPortal(response: ServerResponse, page: BuiltPortalPage | null, status: 200 | 404): void;
+  /** Sends a page of the portal. The back-forward cache keeps a public one. */
+  sendPortal(response: ServerResponse, page: BuiltPortalPage): void;
+  /** Sets the headers of a static page. */
+  staticHeaders: SetHeaders;
+  /** Returns a static page. */
+  renderStatic(page: StaticPage): Promise<RenderedPage>;
 };
 
 /** Returns the built web app with its pages in memory. @throws Error when it is not built */
 export function loadWebApp({ publicUrl, secure, evp, mode, smtpUrl }: Config): WebApp {
   const pages: BuiltPages = JSON.parse(readBuilt(`${webRoot}pages.json`));
   const fontsOf = fontPreloads(`${webRoot}assets`);
-  const html = { signin: readBuilt(`${webRoot}signin.html`), portal: addToHead(readBuilt(`${webRoot}index.html`), fontsOf('en')) };
-  // For web/ui/local-mode.tsx.
-  if (mode === 'local') html.portal = html.portal.replace('<html ', `<html data-local="${smtpUrl ? 'smtp' : 'inbox'}" `);
+  const inEnglish = (name: string) => {
+    const html = addToHead(readBuilt(`${webRoot}${name}.html`), fontsOf('en'));
+    // For web/lib/local-mode.ts.
+    return mode === 'local' ? html.replace('<html ', `<html data-local="${smtpUrl ? 'smtp' : 'inbox'}" `) : html;
+  };
+  const html = { signin: readBuilt(`${webRoot}signin.html`), portal: inEnglish('index'), static: inEnglish('static') };
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
   const documentOfPortal = portalDocuments(html.portal, publicUrl, pages);
+  const renderStatic = createStaticPages(
+    webRoot,
+    { origin: publicUrl, isLocal: mode === 'local', hasInbox: mode === 'local' && !smtpUrl },
+    (page) =>
+      page
+        ? describe(html.static, publicUrl + page.path, page.texts)
+        : addToHead(html.static, NOT_LISTED).replace('<title>', '<title>404 Page Not Found · '),
+  );
+  const staticStyle = inlineStyleOf(html.static);
   let documentOf: ReturnType<typeof signInDocument> | undefined;
   const send = (
     response: ServerResponse,
@@ -91,12 +108,18 @@ export function loadWebApp({ publicUrl, secure, evp, mode, smtpUrl }: Config): W
       response.end(withoutScripts(document).replace('<html ', `<html data-theme="${theme}" data-script="running" `));
     },
     pageAt: (path) => builtPageAt(pages, plainPath(path)),
-    sendPortal: (response, page, status) => {
+    sendPortal: (response, page) => {
       // A public page is the same for everyone.
-      if (page?.texts) return send(response, status, documentOfPortal(page), { isStored: true });
+      if (page.texts) return send(response, 200, documentOfPortal(page), { isStored: true });
       const { req } = response;
-      send(response, status, documentOfPortal(page, dataOf(req), visitorLanguage(req)), { isStored: false });
+      send(response, 200, documentOfPortal(page, dataOf(req), visitorLanguage(req)), { isStored: false });
     },
+    staticHeaders: (request, response, next) => {
+      headers(request, response, () => {});
+      response.setHeader('Content-Security-Policy', withStyle(String(response.getHeader('Content-Security-Policy')), staticStyle));
+      next();
+    },
+    renderStatic,
   };
 }
 
@@ -123,26 +146,30 @@ function inlineScriptHashes(html: string): string[] {
   );
 }
 
+/** Returns the style sheet of a document as `withStyle` takes it. */
+function inlineStyleOf(html: string): WebsiteHead['style'] {
+  const css = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? '';
+  return { css, hash: `'sha256-${createHash('sha256').update(css).digest('base64')}'` };
+}
+
+const NOT_LISTED = '<meta name="robots" content="noindex" />';
+
 /**
  * Returns a function that returns the document of a page: the portal's with the title, description, canonical address and link preview of
- * the page. One that has none asks search engines not to list it, as does that of an unknown path, which is null.
+ * the page. One that has none asks search engines not to list it.
  */
 export function portalDocuments(html: string, publicUrl: string, pages: BuiltPages) {
-  const plain = addToHead(html, '<meta name="robots" content="noindex" />');
-  const listed = new Map<BuiltPage | null, string>();
+  const plain = addToHead(html, NOT_LISTED);
+  const listed = new Map<BuiltPage, string>();
   for (const [path, page] of Object.entries(pages)) {
     if (page.entry !== 'portal' || !page.texts) continue;
     listed.set(page, addToHead(describe(html, publicUrl + path, page.texts), preloadsOf(page, null, 'en')));
   }
-  return (page: BuiltPortalPage | null, developer: Parameters<typeof preloadsOf>[1] = null, language: LanguageCode = 'en') =>
-    listed.get(page) ?? (page ? addToHead(plain, preloadsOf(page, developer, language)) : plain);
+  return (page: BuiltPortalPage, developer: Parameters<typeof preloadsOf>[1] = null, language: LanguageCode = 'en') =>
+    listed.get(page) ?? addToHead(plain, preloadsOf(page, developer, language));
 }
 
-function describe(
-  html: string,
-  address: string,
-  { title: ownTitle, description, markdown }: NonNullable<BuiltPortalPage['texts']>,
-): string {
+function describe(html: string, address: string, { title: ownTitle, description, markdown }: PageTexts): string {
   const title = `${ownTitle} · ${PRODUCT}`;
   const page = html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)

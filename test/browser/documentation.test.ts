@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright';
 import { expect, test } from 'vitest';
-import { docPages, docPath, markdownPath } from '../../docs/pages.ts';
+import { docGroups, docPages, docPath, markdownPath } from '../../docs/pages.ts';
 import { evaluates, heading, useScene } from './scene.ts';
 
 const scene = await useScene();
@@ -92,17 +92,25 @@ test('has a list of its pages that can be expanded on a phone', async () => {
   }
 });
 
-test('reports an unknown page and loads a text again that could not be loaded', async () => {
+test('reports an unknown page', async () => {
   const page = await open(`${docPath('quick-start')}x`);
   await heading(page, '404 Page Not Found');
+});
 
-  const other = await (await scene.newBrowser()).newPage();
-  // Every three seconds, the page would try again by itself.
-  await other.route('**/readyz', (route) => route.abort());
-  await other.route('**/assets/doc-security-*', (route) => route.abort());
-  await other.goto(scene.service.url + docPath('security'));
-  await other.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
-  await other.unroute('**/assets/doc-security-*');
-  await other.getByRole('button', { name: 'Try again' }).click();
-  await heading(other, 'What the service guarantees');
+test('lists its pages in groups, and finds sections by their words with the keyboard', async () => {
+  const page = await open(docPath('api'));
+  for (const { title } of docGroups) await pagesNav(page).getByText(title, { exact: true }).first().waitFor();
+  const field = page.getByRole('searchbox', { name: 'Search the documentation' });
+  await field.fill('verify token');
+  const results = page.getByRole('search').getByRole('link');
+  await results.first().waitFor();
+  await field.press('ArrowDown');
+  await evaluates(page, "document.activeElement === document.querySelector('search a')", true);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => results.count()).toBe(0);
+  await field.fill('qqqq zzzz');
+  await page.getByRole('status').getByText('Nothing found.').waitFor();
+  await field.fill('bad_forward_url');
+  await results.filter({ hasText: 'Troubleshooting' }).first().press('Enter');
+  await heading(page, 'Troubleshooting');
 });

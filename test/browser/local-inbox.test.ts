@@ -13,8 +13,8 @@ afterAll(() => scene.close());
 test('the landing page leads to the demo and the inbox, and a registration names the address and leads to the inbox', async () => {
   const page = await (await scene.newBrowser()).newPage();
   await page.goto(scene.service.url);
-  expect(await page.getByRole('link', { name: 'try the demo' }).getAttribute('href')).toBe('/demo');
-  expect(await page.getByRole('link', { name: 'local inbox' }).getAttribute('href')).toBe('/dev/inbox');
+  expect(await page.getByRole('link', { name: 'Sign in at the demo shop' }).getAttribute('href')).toBe('/demo');
+  expect(await page.getByRole('link', { name: 'Open the inbox' }).getAttribute('href')).toBe('/dev/inbox');
 
   const email = freshAddress('owner');
   await page.goto(`${scene.service.url}/webservices/email-auth/register`);

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { Component, type ReactNode, Suspense } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link } from 'wouter';
 import { ApiError } from '../../contract/client.ts';
 import { errorText } from '../lib/api.ts';
 import { useUser } from '../lib/session.ts';
@@ -79,26 +79,6 @@ function NotLoggedIn() {
         </ButtonLink>
         <ButtonLink as={Link} variant="secondary" href={paths.landing}>
           Go to Homepage
-        </ButtonLink>
-      </div>
-    </div>
-  );
-}
-
-/** The page of an unknown path. */
-export function NotFoundPage() {
-  const [path] = useLocation();
-  return (
-    <div className="mx-auto max-w-md py-24 text-center">
-      <PageHeading title="404 Page Not Found" />
-      <p className="mt-2 text-muted">Did you forget to add the page to the router?</p>
-      <p className="mt-6 font-mono text-[0.8125rem] text-muted wrap-anywhere">{path}</p>
-      <div className="mt-6 flex flex-wrap justify-center gap-2">
-        <ButtonLink as={Link} href={paths.landing}>
-          Go to Homepage
-        </ButtonLink>
-        <ButtonLink as={Link} variant="secondary" href={paths.guide}>
-          Documentation
         </ButtonLink>
       </div>
     </div>

@@ -186,7 +186,8 @@ type Entry = { id: string; label: string; detail?: string; keywords?: string[]; 
 /** The pages that the commands name: those of the portal for whom is signed in, the home page for everyone else. */
 function namedPages(isSignedIn: boolean): { href: string; label: string; keywords: string[] }[] {
   return Object.entries<Page>(pages).flatMap(([name, page]) => {
-    const isShown = 'command' in page && (name === 'landing' ? !isSignedIn : isSignedIn || page.frame === 'public');
+    const isShown =
+      'command' in page && (name === 'landing' ? !isSignedIn : isSignedIn || page.frame === 'public' || page.frame === 'static');
     return isShown && page.command ? [{ href: paths[name as PageName], ...page.command }] : [];
   });
 }

@@ -1,61 +1,24 @@
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { WEBSITES_FOLDER } from '../../contract/pages.ts';
-import { isLocalMode } from '../lib/local-mode.ts';
 import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
-import { DEMO, paths, QUICK_START } from '../pages.ts';
+import { paths } from '../pages.ts';
 import { cx } from '../ui/cx.ts';
 import { AppsIcon, ChartIcon, GlobeIcon, MenuIcon, PulseIcon, SearchIcon, SlidersIcon, UserIcon } from '../ui/icons.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';
 import { openPalette, PALETTE_KEYS } from './overlays.tsx';
 import { Bar, CONTENT, Footer, SkipLink, ThemeSwitch } from './page-frame.tsx';
+import { PublicFrame } from './public-frame.tsx';
 
-const link =
-  'flex min-h-11 items-center whitespace-nowrap rounded-control px-3 text-sm font-medium text-muted hover:bg-sunk hover:text-ink';
-
-/** The pages for who reads about the service, beside the sign-in and the registration. */
-const publicPages = [
-  { href: QUICK_START, label: 'Docs', as: Link },
-  { href: paths.guide, label: 'Guide', as: Link },
-  // The service renders the demo.
-  ...(isLocalMode ? [{ href: DEMO, label: 'Demo' }] : []),
-];
-
-/** Bar and footer of a public page. */
+/** Bar and footer of a public page of this entry. */
 export function PublicShell({ children }: { children: ReactNode }) {
   const [path] = useLocation();
   const { isKnown } = useAccount(path);
-  // The sign-in page is a separate entry: only a page load reaches it.
-  const own = isKnown
-    ? [{ href: paths.developer, label: 'Developer Home', as: Link }]
-    : [
-        { href: paths.signIn, label: 'Sign in' },
-        { href: paths.register, label: 'Register', as: Link },
-      ];
-  const entries = [...publicPages, ...own].map((page) => ({ ...page, current: page.href === path }));
   return (
-    <>
-      <SkipLink />
-      <Bar as={Link}>
-        <PaletteButton />
-        <nav aria-label="Main" className="hidden items-center md:flex">
-          {entries.map(({ href, label, as: Anchor = 'a', current }) => (
-            <Anchor key={href} href={href} aria-current={current ? 'page' : undefined} className={link}>
-              {label}
-            </Anchor>
-          ))}
-        </nav>
-        <span className="md:hidden">
-          <Menu icon={<MenuIcon />} label={<span className="sr-only">Menu</span>} items={entries} />
-        </span>
-        <ThemeButton />
-      </Bar>
-      <main id={CONTENT} tabIndex={-1} className="mx-auto w-full max-w-5xl grow px-4 sm:px-6">
-        {children}
-      </main>
-      <Footer as={Link} status />
-    </>
+    <PublicFrame as={Link} path={path} isKnown={isKnown} tools={<PaletteButton />} theme={<ThemeButton />}>
+      {children}
+    </PublicFrame>
   );
 }
 

@@ -1,5 +1,6 @@
 import { createContext, type KeyboardEvent, type ReactNode, useContext, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { useHydrated } from '../lib/store.ts';
 import { paths } from '../pages.ts';
 import { cx } from './cx.ts';
 import { CheckIcon, CopyIcon } from './icons.tsx';
@@ -32,6 +33,7 @@ const CHECK_MARK_MS = 2000;
 /** Copies a text and shows a check mark for two seconds. @param what is copied, for screen readers */
 export function CopyButton({ text, what, notice = 'Code copied successfully' }: { text: string; what: string; notice?: string }) {
   const onCopied = useContext(OnCopied);
+  const hydrated = useHydrated();
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -43,6 +45,8 @@ export function CopyButton({ text, what, notice = 'Code copied successfully' }: 
     <button
       type="button"
       aria-label={`Copy ${what}`}
+      // web/static.tsx copies the texts of a page that no component takes over.
+      {...(!hydrated && { 'data-copy': text, 'data-notice': notice })}
       onClick={async () => {
         const isCopied = await copyText(text, notice);
         setCopied(isCopied);

@@ -1,10 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
+import { type QueryClient, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId } from 'react';
+import { docPath } from '../../docs/pages.ts';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
 import { type Framework, forNewProject, withVariant } from '../../templates/framework.ts';
 import { assistantPrompt, type Integration as RenderedIntegration, render, type Sources } from '../../templates/render.ts';
+import { useSite } from '../lib/site.ts';
 import { local, readStored, writeStored } from '../lib/storage.ts';
-import { createStore, useStore } from '../lib/store.ts';
+import { createStore, useHydrated, useStore } from '../lib/store.ts';
 import { CodeBlock, CodeFiles } from './copyable.tsx';
 import { cx } from './cx.ts';
 import { Select } from './field.tsx';
@@ -14,6 +16,7 @@ import { Failed, Skeleton } from './states.tsx';
 export function Integration({ domain, compact = false }: { domain: string; compact?: boolean }) {
   const query = useIntegration(domain);
   const { data } = query;
+  const hydrated = useHydrated();
   return (
     <div className="grid min-w-0 gap-5">
       <div className={cx('grid gap-5', compact && 'sm:grid-cols-2')}>
@@ -33,8 +36,10 @@ export function Integration({ domain, compact = false }: { domain: string; compa
             <CodeFiles key={data.files.map(({ path }) => path).join()} files={data.files} />
           </Part>
           {data.env.length > 0 && (
-            <Part text="Save the settings as `.env` in the directory from which you start the app, and keep the file out of version control. The secret was made in this browser.">
-              <CodeBlock label=".env" code={envFile(data.env)} />
+            <Part
+              text={`Save the settings as \`.env\` in the directory from which you start the app, and keep the file out of version control. ${hydrated ? 'The secret was made in this browser.' : '`openssl rand -hex 32` makes a secret.'}`}
+            >
+              <CodeBlock label=".env" code={envFile(data.env, hydrated)} />
             </Part>
           )}
           {data.start && (
@@ -80,9 +85,9 @@ function sessionSecret(): string {
   return secret;
 }
 
-/** Returns the file `.env` with all settings of an integration. */
-const envFile = (env: RenderedIntegration['env']) =>
-  env.map(({ name, value }) => `${name}=${name === 'SESSION_SECRET' ? sessionSecret() : value}`).join('\n');
+/** Returns the file `.env` with all settings of an integration. @param hydrated false on the service, whose page is the same for everyone and has no secret */
+const envFile = (env: RenderedIntegration['env'], hydrated: boolean) =>
+  env.map(({ name, value }) => `${name}=${hydrated && name === 'SESSION_SECRET' ? sessionSecret() : value}`).join('\n');
 
 /** Returns what to know about the settings, as sentences. */
 function envSteps({ env, site, framework: { loadEnv } }: FrameworkIntegration): string[] {
@@ -124,6 +129,7 @@ const options = frameworks.map(({ id, name }) => ({ value: id, label: name }));
 /** Selects the framework of snippets and prompts: radio buttons, or a select on a phone, whose screen they would fill, and where space is short. */
 export function FrameworkPicker({ compact = false }: { compact?: boolean }) {
   const { id: selected } = useFramework();
+  if (!useHydrated()) return <FrameworkLinks />;
   return (
     <>
       <div className={compact ? undefined : 'sm:hidden'}>
@@ -137,6 +143,25 @@ export function FrameworkPicker({ compact = false }: { compact?: boolean }) {
     </>
   );
 }
+
+/** What stands for the picker without a script, in the same place: links to the page of each framework. */
+const FrameworkLinks = () => (
+  <div>
+    <p className="mb-2 text-sm font-medium">Framework</p>
+    <ul className="flex flex-wrap gap-1.5 max-sm:h-11 max-sm:flex-nowrap max-sm:overflow-x-auto">
+      {frameworks.map(({ id, name }) => (
+        <li key={id}>
+          <a href={docPath(`frameworks/${id}`)} className={`${pill} whitespace-nowrap`}>
+            {name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+const pill =
+  'flex min-h-11 items-center rounded-control border border-line bg-panel px-3 text-sm text-muted transition-colors wrap-anywhere hover:border-edge hover:text-ink';
 
 /** Radio buttons in a row. */
 export function Pills<Value extends string>({
@@ -158,7 +183,7 @@ export function Pills<Value extends string>({
         {options.map(({ value, label }) => (
           <label
             key={value}
-            className="flex min-h-11 cursor-pointer items-center rounded-control border border-line bg-panel px-3 text-sm text-muted transition-colors wrap-anywhere hover:border-edge hover:text-ink has-checked:border-accent has-checked:bg-tint has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
+            className={`${pill} cursor-pointer has-checked:border-accent has-checked:bg-tint has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent`}
           >
             <input
               type="radio"
@@ -186,7 +211,9 @@ function ProjectPicker() {
     { value: EXISTING, label: standard ?? 'Existing' },
     ...(variants ?? []).map(({ id, name }) => ({ value: id, label: name })),
   ];
+  const hydrated = useHydrated();
   if (kinds.length === 1) return null;
+  if (!hydrated) return <div className="h-[4.375rem]" />;
   return <Select label="Project" options={kinds} value={selected} onChange={(event) => selectProject(event.target.value)} />;
 }
 
@@ -220,12 +247,27 @@ function selectProject(kind: string) {
 
 /** Returns the selected kind of project, as far as the framework has it: `new`, `existing` or the id of a variant. */
 function useProject({ variants, newProject }: Framework): string {
-  const kind = useStore(selectedProject);
+  const stored = useStore(selectedProject);
+  const kind = useHydrated() ? stored : NEW;
   return (kind === NEW && newProject) || variants?.some(({ id }) => id === kind) ? kind : EXISTING;
 }
 
 /** Returns the selected framework, by default the first one. */
-const useFramework = (): Framework => frameworkOf(useStore(selected)) ?? frameworks[0];
+function useFramework(): Framework {
+  const id = useStore(selected);
+  return (useHydrated() && frameworkOf(id)) || frameworks[0];
+}
+
+/** Loads the integration that a page shows before its script has run. */
+export async function loadFirstIntegration(queries: QueryClient): Promise<void> {
+  const [first] = frameworks;
+  for (const isNew of [true, false]) {
+    const framework = isNew ? forNewProject(first) : first;
+    queries.setQueryData(keyOf(framework, isNew ? NEW : undefined), { framework, isNew, sources: await sourcesOf(framework) });
+  }
+}
+
+const keyOf = ({ id }: Framework, variant?: string) => ['template', id, variant];
 
 type FrameworkIntegration = RenderedIntegration & { framework: Framework; isNew: boolean; prompt: string };
 
@@ -237,15 +279,16 @@ type FrameworkIntegration = RenderedIntegration & { framework: Framework; isNew:
 export function useIntegration(domain: string, forExisting = false) {
   const selected = useFramework();
   const project = useProject(selected);
+  const { origin } = useSite();
   const isNew = project === NEW && !forExisting;
   const variant = selected.variants?.find(({ id }) => id === project);
   const framework = isNew ? forNewProject(selected) : withVariant(selected, variant);
   return useQuery({
-    queryKey: ['template', framework.id, isNew ? NEW : variant?.id],
+    queryKey: keyOf(framework, isNew ? NEW : variant?.id),
     queryFn: async () => ({ framework, isNew, sources: await sourcesOf(framework) }),
     placeholderData: (previous) => previous,
     select: (loaded): FrameworkIntegration => {
-      const filling = { origin: location.origin, domain };
+      const filling = { origin, domain };
       const integration = render(loaded.framework, loaded.sources, filling);
       return { ...loaded, ...integration, prompt: assistantPrompt(loaded.framework, integration, filling) };
     },

@@ -1,16 +1,15 @@
-import { type ComponentType, createElement, Fragment, memo, type ReactNode } from 'react';
-import { Link } from 'wouter';
+import { type ComponentType, createElement, Fragment, type ReactNode } from 'react';
 import { docPath, slugAt } from '../../../docs/pages.ts';
-import { pageAt } from '../../pages.ts';
+import { useSite } from '../../lib/site.ts';
 import { CodeBlock } from '../../ui/copyable.tsx';
 import type { DocAttributes, DocNode } from './doc-text.ts';
 
 /** Renders a part of a page. The browser lays it out when it comes near the screen; a margin does not reach beyond it. */
-export const DocPart = memo(({ nodes }: { nodes: readonly DocNode[] }) => (
+export const DocPart = ({ nodes }: { nodes: readonly DocNode[] }) => (
   <div className="[content-visibility:auto] [contain-intrinsic-height:auto_30rem] not-last:[&>:last-child]:mb-0">
     {createElement(Fragment, null, ...nodes.map(elementOf))}
   </div>
-));
+);
 
 function elementOf(node: DocNode): ReactNode {
   if (typeof node === 'string') return node;
@@ -44,11 +43,7 @@ const components: Record<string, ComponentType<Attributes>> = {
       <HeadingLink id={id}>{children}</HeadingLink>
     </h3>
   ),
-  a: ({ href = '', children }) => (
-    <DocLink href={href} className={linkStyle}>
-      {children}
-    </DocLink>
-  ),
+  a: DocLink,
   pre: ({ label = 'text', children }) => (
     <div className="my-5">
       <CodeBlock label={label} code={String(children)} prose={label === 'prompt'} />
@@ -75,31 +70,22 @@ function HeadingLink({ id, children }: { id: string | undefined; children: React
 
 const linkStyle = 'underline decoration-edge underline-offset-4 hover:text-accent hover:decoration-accent';
 
-/** A link in a text. It opens a page of the documentation as HTML instead of Markdown, and pages of the app without a reload. */
-function DocLink({ href, className, children }: { href: string; className?: string; children: ReactNode }) {
-  const path = appPathOf(href);
-  if (path !== null) {
-    return (
-      <Link href={path} className={className}>
-        {children}
-      </Link>
-    );
-  }
+/** A link in a text. It opens a page of the documentation as HTML instead of Markdown. */
+function DocLink({ href = '', children }: Attributes) {
+  const { origin } = useSite();
   return (
-    <a href={href} className={className}>
+    <a href={htmlPathOf(href, origin) ?? href} className={linkStyle}>
       {children}
     </a>
   );
 }
 
-/** Returns the path of a link within the app; null for a file, a fragment of the same page, or another origin. */
-function appPathOf(href: string): string | null {
-  if (href.startsWith('#') || !URL.canParse(href, location.href)) return null;
-  const { origin, pathname, hash } = new URL(href, location.href);
-  if (origin !== location.origin) return null;
-  const slug = pathname.endsWith('.md') ? slugAt(pathname.slice(0, -3)) : null;
-  if (slug !== null) return docPath(slug) + hash;
-  return pageAt(pathname) ? pathname + hash : null;
+/** Returns the path of a link to a page of the documentation, and null for any other link. */
+function htmlPathOf(href: string, ownOrigin: string): string | null {
+  if (!URL.canParse(href)) return null;
+  const { origin, pathname, hash } = new URL(href);
+  const slug = origin === ownOrigin && pathname.endsWith('.md') ? slugAt(pathname.slice(0, -3)) : null;
+  return slug === null ? null : docPath(slug) + hash;
 }
 
 /** A long address in the first column leaves the others at least these widths. */

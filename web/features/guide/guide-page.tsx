@@ -1,15 +1,13 @@
-import { type ReactNode, useEffect } from 'react';
-import { Link } from 'wouter';
-import { docPages, docPath } from '../../../docs/pages.ts';
+import type { ReactNode } from 'react';
+import { docGroups, docPath } from '../../../docs/pages.ts';
 import { verifyRequest } from '../../../templates/render.ts';
+import { useSite } from '../../lib/site.ts';
 import { linkSnippet, redirectSnippet, responseSnippet, returnSnippet, verifySnippet } from '../../lib/snippets.ts';
 import { paths } from '../../pages.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock, CopyButton } from '../../ui/copyable.tsx';
-import { AssistantPrompt, FrameworkPicker, Integration } from '../../ui/integration.tsx';
 import { PageHeading, Step } from '../../ui/page-heading.tsx';
-
-const DOMAIN = 'example.com';
+import { DOMAIN, GuideFiles, GuidePrompt } from './guide-code.tsx';
 
 const features = [
   { title: 'Magic Links', text: 'An email with a link and a 6-digit code, valid for 10 minutes, in five languages.' },
@@ -33,12 +31,9 @@ const sections = [
   { id: 'documentation', title: 'Documentation' },
 ] as const;
 
-/** /webservices/email-auth: what the service does and how a website uses it. */
-export function GuidePage() {
-  // The browser looked for the anchor of the address before the page was rendered.
-  useEffect(() => {
-    document.getElementById(location.hash.slice(1))?.scrollIntoView();
-  }, []);
+/** /webservices/email-auth: what the service does and how a website uses it. @param search the search of the documentation */
+export function GuidePage({ search }: { search: ReactNode }) {
+  const { origin } = useSite();
   return (
     <>
       <section className="max-w-3xl py-12 sm:py-20">
@@ -49,7 +44,7 @@ export function GuidePage() {
           Register a domain, add a link, verify a token. No library, no setup fees, no waiting: it takes under 2 minutes and is active at
           once.
         </p>
-        <ButtonLink as={Link} href={paths.register} className="mt-8">
+        <ButtonLink href={paths.register} className="mt-8">
           Set Up Email Authentication in One Click
         </ButtonLink>
       </section>
@@ -80,19 +75,22 @@ export function GuidePage() {
 
           <Section id="assistants" text="Choose what your site is built with and paste this into the assistant that writes it.">
             <div className="grid gap-5">
-              <FrameworkPicker />
-              <AssistantPrompt domain={DOMAIN} />
+              <div data-island="prompt">
+                <GuidePrompt />
+              </div>
               <h3 className="mt-3 font-semibold tracking-tight">Example prompts</h3>
-              <AssistantPrompts origin={location.origin} />
+              <AssistantPrompts origin={origin} />
             </div>
           </Section>
 
           <Section id="by-hand">
-            <ManualSteps domain={DOMAIN} />
+            <ManualSteps origin={origin} domain={DOMAIN} />
           </Section>
 
           <Section id="frameworks" text="Login, callback, a protected page and logout: these files are the steps above in code.">
-            <Integration domain={DOMAIN} />
+            <div data-island="files">
+              <GuideFiles />
+            </div>
           </Section>
 
           <Section id="security">
@@ -104,12 +102,13 @@ export function GuidePage() {
                 </div>
               ))}
             </dl>
-            <ButtonLink as={Link} href={paths.register} className="mt-8">
+            <ButtonLink href={paths.register} className="mt-8">
               Register Domain
             </ButtonLink>
           </Section>
 
           <Section id="documentation" text="Each page is also available as Markdown; llms.txt lists them for assistants.">
+            {search}
             <DocList />
           </Section>
         </div>
@@ -151,15 +150,14 @@ function AssistantPrompts({ origin }: { origin: string }) {
 }
 
 /** The protocol in four steps, for developers who write the code themselves. */
-function ManualSteps({ domain }: { domain: string }) {
-  const { origin } = location;
+function ManualSteps({ origin, domain }: { origin: string; domain: string }) {
   return (
     <ol className="grid gap-10">
       <Step number={1} title="Register your domain">
         <p>
-          <Link href={paths.register} className="text-ink underline underline-offset-4 hover:text-accent">
+          <a href={paths.register} className="text-ink underline underline-offset-4 hover:text-accent">
             Register the root domain
-          </Link>{' '}
+          </a>{' '}
           with a linked email. Only that email can log in and manage changes for the domain.
         </p>
       </Step>
@@ -198,22 +196,27 @@ const files = [
   { href: '/skill.md', title: 'Skill' },
 ];
 
-/** The pages of the documentation, and the files for assistants. */
+/** The pages of the documentation in their groups, and the files for assistants. */
 function DocList() {
   return (
     <>
-      <ul className="divide-y divide-line border-y border-line">
-        {docPages
-          .filter(({ slug }) => slug !== 'overview')
-          .map(({ slug, title, description }) => (
-            <li key={slug} className="grid gap-x-6 py-2 sm:grid-cols-[12rem_1fr]">
-              <Link href={docPath(slug)} className="flex min-h-11 items-center font-medium hover:text-accent">
-                {title}
-              </Link>
-              <span className="text-[0.9375rem] leading-6 text-muted sm:py-2.5">{description}</span>
-            </li>
-          ))}
-      </ul>
+      {docGroups.map(({ title: group, pages }) => (
+        <section key={group} className="mt-8 first:mt-0">
+          <h3 className="font-semibold tracking-tight">{group}</h3>
+          <ul className="mt-2 divide-y divide-line border-y border-line">
+            {pages
+              .filter(({ slug }) => slug !== 'overview')
+              .map(({ slug, title, description }) => (
+                <li key={slug} className="grid gap-x-6 py-2 sm:grid-cols-[12rem_1fr]">
+                  <a href={docPath(slug)} className="flex min-h-11 items-center font-medium hover:text-accent">
+                    {title}
+                  </a>
+                  <span className="text-[0.9375rem] leading-6 text-muted sm:py-2.5">{description}</span>
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
       <p className="mt-4 flex flex-wrap gap-x-6 text-[0.9375rem]">
         {files.map(({ href, title }) => (
           <a key={href} href={href} className="flex min-h-11 items-center underline decoration-edge underline-offset-4 hover:text-accent">

@@ -2,15 +2,23 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 
 type Clause = { title: string; paragraphs: string[] };
 
-/** A legal text. Its date is the present day in the visitor's time zone. */
+/** Returns a day as a text, and as the attribute of `time`. */
+export const dayOf = (date: Date) => ({
+  text: date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' }),
+  dateTime: date.toLocaleDateString('sv'),
+});
+
+/** A legal text. Its date is the present day: of the service, until a script corrects it by the time zone of the visitor. */
 function LegalPage({ title, intro, clauses }: { title: string; intro: string; clauses: Clause[] }) {
-  const now = new Date();
-  const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
+  const { text, dateTime } = dayOf(new Date());
   return (
     <article className="mx-auto max-w-2xl py-10 sm:py-16">
       <PageHeading title={title} className="text-3xl leading-9" />
       <p className="mt-2 text-sm text-muted">
-        Last updated: <time dateTime={now.toLocaleDateString('sv')}>{day}</time>
+        Last updated:{' '}
+        <time data-today dateTime={dateTime}>
+          {text}
+        </time>
       </p>
       <p className="mt-6 leading-7">{intro}</p>
       {clauses.map((clause, index) => (
