@@ -73,7 +73,10 @@ const Part = ({ text, children }: { text: string; children: ReactNode }) => (
 /** Returns where to save the files of an integration. */
 function filesText({ isNew, files, commands }: FrameworkIntegration): string {
   const what = files.length === 1 ? 'this file' : 'these files';
-  if (!isNew) return `Save ${what} in your project:`;
+  if (!isNew) {
+    const isBeside = files.length === 1 && !files[0].path.includes('/');
+    return isBeside ? 'Save this file next to the entry file of your app:' : `Save ${what} in your project:`;
+  }
   return commands.length > 0 ? `Save ${what} there:` : `Save ${what} in an empty directory:`;
 }
 
