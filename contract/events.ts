@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { MAX_DOMAIN_INPUT, MAX_EVENT_AGE_SECONDS, MAX_EVENT_WAIT_SECONDS, MAX_LOG_DAYS } from './limits.ts';
-import { METHODS, OTHER_METHODS } from './methods.ts';
+import { ATTEMPT_SECONDS, MAX_DOMAIN_INPUT, MAX_EVENT_AGE_SECONDS, MAX_EVENT_WAIT_SECONDS, MAX_LOG_DAYS } from './limits.ts';
+import { METHODS, methodNames, OTHER_METHODS } from './methods.ts';
+import { signInStates } from './sign-in-states.ts';
 import { WebsiteParams } from './websites.ts';
 
 /** Which events to return: those after a cursor, or those of the last `since` seconds. */
@@ -56,6 +57,13 @@ export const WebsiteEvent = z.object({
   level: z.enum(['info', 'success', 'problem']),
   text: z.string().meta({ description: 'What happened, as a sentence' }),
   fix: z.string().nullable().meta({ description: 'What to do about it; null: nothing' }),
+  signIn: z.string().nullable().meta({ description: 'The sign-in that it is a step of; null: it is of none, or it is not known of which' }),
+  state: z
+    .enum(signInStates)
+    .nullable()
+    .meta({
+      description: `What the sign-in has reached with this step, unless it was further already; null: nothing. One that is waiting or sent for ${ATTEMPT_SECONDS} s has ended.`,
+    }),
   count: z.number().int().meta({ description: 'More than 1: so many further events of the same kind, in one entry' }),
 });
 
@@ -81,13 +89,19 @@ export const LogQuery = WebsiteParams.extend({
     .optional(),
   reason: z.string().max(200).optional(),
   problems: z.enum(['true', 'false']).default('false').meta({ description: 'true: only events of which some need attention' }),
+  by: z.enum(['event', 'sign_in']).default('event').meta({
+    description:
+      'sign_in: whole sign-ins, the newest first, each with all its steps from the first to the last. A filter then applies to the sign-in: it has such a step, and its first step is of this time. Events that are of no sign-in are between them.',
+  }),
+  state: z.enum(signInStates).optional().meta({ description: 'With `by=sign_in`: the state of the sign-in' }),
+  method: z.enum(methodNames).optional().meta({ description: 'With `by=sign_in`: how the visitor signed in' }),
   from: time(`The first time; at most ${MAX_LOG_DAYS} days ago`),
   to: time('Before this time'),
 });
 
 /** A part of a website's log. A search that takes long returns what it found so far, which may be nothing. */
 export const WebsiteLog = z.object({
-  events: z.array(WebsiteEvent).meta({ description: 'Newest first' }),
+  events: z.array(WebsiteEvent).meta({ description: 'Newest first; with `by=sign_in`, see there' }),
   cursor: z.string().nullable().meta({ description: 'For `before` of the next call; null: there are no earlier events' }),
   searchedTo: z.string().meta({ description: 'All events since this time are in this response or in earlier ones' }),
   latest: z

@@ -116,6 +116,8 @@ const counts = {
   again: z.number().meta({ description: 'Sign-ins without an email, also through OpenID Connect' }),
   ...ownCounts(OTHER_METHODS),
   completed: z.number().meta({ description: 'Tokens that the website verified, of sign-ins with and without an email' }),
+  completedAgain: z.number().meta({ description: 'Of `completed`, of sign-ins without an email' }),
+  openIdAgain: z.number().meta({ description: 'Of `again`, through OpenID Connect, where there is no token to verify' }),
   openIdSent: z.number().meta({ description: 'Sign-in emails requested through OpenID Connect' }),
   openIdOpened: z.number().meta({ description: 'Sign-ins by email through OpenID Connect' }),
 };

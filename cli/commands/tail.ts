@@ -23,7 +23,7 @@ export const tail: CommandSpec = {
     'Shows each step of a sign-in: email requested, accepted or refused, link opened, wrong browser or code, token verified or refused and why; with OpenID Connect, what the client was granted or refused. For one application, give its client ID. Without a domain, of all your websites and applications; localhost in local mode. With --json each event is one line. When the service restarts, it continues where it was. Ctrl-C ends it with exit code 0.',
   flags: { '--since <time>': 'begin so long ago: 30s, 10m, 1h or 2d, up to 7d; 10m by default' },
   examples: ['tail', 'tail shop.example --since 1h', "tail shop.example --json | jq -r 'select(.fix) | .fix'"],
-  json: '{id,at,domain,name,kind,reason,email,level,text,fix,count}, one line for each event',
+  json: '{id,at,domain,name,kind,reason,email,level,text,fix,signIn,state,count}, one line for each event',
   exits: { 5: 'the website is not one of yours' },
   async run(context, [domain], { since = '10m' }) {
     const seconds = await parseSince(since);

@@ -22,6 +22,7 @@ export type EventRow = {
   count: number;
   /** Whether the step is of OpenID Connect, where that is known. */
   isOpenId: boolean;
+  signIn: string | null;
   /** Whether the domain is proven. */
   proven: boolean;
 };
@@ -32,8 +33,16 @@ export type Piece = { rows: EventRow[]; end: number; more: boolean };
 /** Whose events to read: those of the websites that an account manages, and of its applications. `localhost`: also those of localhost, which no one owns. */
 type Owner = { id: string; email: string; localhost: boolean };
 
-/** A new row. `mail`: the id of the pending email that it is about. */
-export type NewEvent = { domain: string; kind: string; reason: string | null; email: string | null; count: number; mail: string | null };
+/** A new row. `signIn`: the id of the sign-in that it is a step of; `mail`: the id of the pending email that it is about. */
+export type NewEvent = {
+  domain: string;
+  kind: string;
+  reason: string | null;
+  email: string | null;
+  signIn: string | null;
+  count: number;
+  mail: string | null;
+};
 
 /** Numbers that one call reads, and rows that it returns. */
 const MAX_SCANNED = 100_000;
@@ -82,12 +91,12 @@ with owned as materialized (
   select id, null, client_id, created_at, false, name from applications where user_id = $7 and id = any($3::uuid[])
 ),
 row as materialized (
-  select id, at, action, result, method, email, client_id, count, coalesce(application_id, website_id) as subject from activity_log
+  select id, at, action, result, method, email, client_id, sign_in, count, coalesce(application_id, website_id) as subject from activity_log
   where id > $4 and id <= $5 and (website_id = any($3::uuid[]) or application_id = any($3::uuid[])) and ${IS_EVENT}
   order by id limit $6
 )
 select row.id::float8 as id, at, owned.domain, application, ${KIND} as kind, ${REASON} as reason, ${SHOWN_EMAIL} as email, coalesce(count, 1) as count,
-  client_id is not null as "isOpenId", proven, at >= since as visible
+  client_id is not null as "isOpenId", sign_in as "signIn", proven, at >= since as visible
 from row join owned on owned.id = subject order by row.id`;
 
 // $1 websites and applications; $2 after and $3 up to which number. By the numbers, which are few between two calls: a search for each
@@ -103,9 +112,10 @@ const INSERT = addSteps(
     subject: 'domain',
     result: 'reason',
     email: 'case when mail is null or exists (select from outbox o where o.id = mail) then email end',
+    signIn: 'sign_in',
     count: 'nullif(count, 1)',
   },
-  'unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::uuid[]) as g (domain, kind, reason, email, count, mail)',
+  'unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::uuid[], $7::uuid[]) as g (domain, kind, reason, email, count, mail, sign_in)',
 );
 
 /** The statements of events. */
@@ -118,7 +128,7 @@ export class EventStore {
 
   async insert(events: NewEvent[]): Promise<void> {
     const column = <Key extends keyof NewEvent>(key: Key) => events.map((event) => event[key]);
-    const values = [column('domain'), column('kind'), column('reason'), column('email'), column('count'), column('mail')];
+    const values = (['domain', 'kind', 'reason', 'email', 'count', 'mail', 'signIn'] as const).map(column);
     await this.#query('events-insert', INSERT, values);
   }
 

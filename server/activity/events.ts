@@ -2,6 +2,8 @@ import type { Output, Parsed } from '../../contract/calls.ts';
 import { maskEmail } from '../../contract/emails.ts';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
+import { METHODS, methodNames } from '../../contract/methods.ts';
+import { type SignInState, STATE_OF_KIND } from '../../contract/sign-in-states.ts';
 import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
 import { isApplicationId } from '../developers/applications.ts';
 import type { Database } from '../platform/db/database.ts';
@@ -81,7 +83,7 @@ type Event = Output<'websiteEvents'>['events'][number];
  * in to it: so addresses are masked until it is proven, except in local mode.
  */
 export function presentEvents(rows: EventRow[], { isLocal }: { isLocal: boolean }): Event[] {
-  return rows.map(({ id, at, domain, application, kind, reason, email, count, isOpenId, proven }) => ({
+  return rows.map(({ id, at, domain, application, kind, reason, email, count, isOpenId, signIn, proven }) => ({
     id: String(id),
     at: at.toISOString(),
     domain,
@@ -90,8 +92,19 @@ export function presentEvents(rows: EventRow[], { isLocal }: { isLocal: boolean 
     reason,
     email: email === null || email === ERASED || proven || isLocal ? email : maskEmail(email),
     ...explain(kind, reason, isOpenId),
+    signIn,
+    state: stateAfter(kind, reason, isOpenId),
     count,
   }));
+}
+
+/** The kinds by which a visitor went back to a website with a token, or with OpenID Connect with a code. */
+export const SIGNED_IN_KINDS: readonly string[] = [...new Set(methodNames.map((method) => METHODS[method].event.kind))];
+
+/** Returns the state to which a step leads. A code of OpenID Connect does not say of which sign-in its exchange is, so that such a one is done before. */
+function stateAfter(kind: string, reason: string | null, isOpenId: boolean): SignInState | null {
+  if (SIGNED_IN_KINDS.includes(kind)) return isOpenId ? 'signed_in' : 'unverified';
+  return STATE_OF_KIND[`${kind} ${reason}`] ?? STATE_OF_KIND[kind] ?? null;
 }
 
 /** How often the database is read while requests wait. */

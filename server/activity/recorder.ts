@@ -1,13 +1,17 @@
+import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import { isApplicationId } from '../developers/applications.ts';
+import { requestedAtOf } from '../mail/mail.ts';
 import { batched } from '../platform/db/batch.ts';
 import type { Database } from '../platform/db/database.ts';
 import { registrableOf } from '../websites/domains.ts';
 import { EventStore, type NewEvent } from './event-store.ts';
 import type { EventKind } from './explanations.ts';
 
-/** What one step of a sign-in at a website failed with, or waits for. `mail`: the id of the pending email that it is about. */
-type StepEvent = { domain: string; kind: EventKind; reason?: string | null; email?: string | null; mail?: string };
+/** What one step of a sign-in at a website failed with, or waits for. `signIn`: the id of the sign-in; `mail`: the id of the pending email that it is about. */
+type StepEvent = { domain: string; kind: EventKind; reason?: string | null; email?: string | null; signIn?: string | null; mail?: string };
 
+/** What comes later, such as a link that is opened a day after it expired, is no step of the sign-in. */
+const MAX_SIGN_IN_MS = (ATTEMPT_SECONDS + TOKEN_SECONDS) * 1000;
 const WINDOW_MS = 60_000;
 /** Entries of one website, kind and reason in a minute, per process; further ones are summed up in one entry. */
 const MAX_ENTRIES = 10;
@@ -62,11 +66,12 @@ export class EventRecorder {
     this.#counts.clear();
     this.#entries = 0;
     this.#window = null;
-    await Promise.all(sums.map(({ event, count, entries }) => this.#store({ ...event, email: null }, count - entries)));
+    await Promise.all(sums.map(({ event, count, entries }) => this.#store({ ...event, email: null, signIn: null }, count - entries)));
   }
 
-  async #store({ domain, kind, reason = null, email = null, mail }: StepEvent, count: number): Promise<void> {
-    await this.#insert({ domain, kind, reason, email, count, mail: mail ?? null }).catch(() => {});
+  async #store({ domain, kind, reason = null, email = null, signIn, mail }: StepEvent, count: number): Promise<void> {
+    const isStep = signIn && Date.now() < (requestedAtOf(signIn) ?? 0) + MAX_SIGN_IN_MS;
+    await this.#insert({ domain, kind, reason, email, signIn: isStep ? signIn : null, count, mail: mail ?? null }).catch(() => {});
   }
 }
 

@@ -5,7 +5,7 @@ import { countsOf, OTHER_METHODS } from '../../contract/methods.ts';
 import { LOCALHOST } from '../../contract/urls.ts';
 import { columnOf } from '../platform/db/activity-rows.ts';
 import type { JobQuery } from '../platform/db/database.ts';
-import { BY_EMAIL, methodCode, WITHOUT_EMAIL } from '../platform/db/method-rows.ts';
+import { BY_EMAIL, methodCode, NEEDS_NO_EMAIL, WITHOUT_EMAIL } from '../platform/db/method-rows.ts';
 import { writersOf } from '../platform/db/row-numbers.ts';
 import { managedBy } from '../websites/managers.ts';
 
@@ -38,6 +38,8 @@ const WEBSITE_COUNTS: readonly { column: string; rows: string }[] = [
   { column: 'again', rows: WITHOUT_EMAIL },
   ...OWN_COUNTS,
   { column: 'completed', rows: "action = 'token_verified'" },
+  { column: 'completed_again', rows: `action = 'token_verified' and ${NEEDS_NO_EMAIL}` },
+  { column: 'openid_again', rows: `${WITHOUT_EMAIL} and client_id is not null` },
   { column: 'openid_sent', rows: "action = 'sign_in_requested' and client_id is not null" },
   { column: 'openid_opened', rows: `action = 'application_signed_in' and ${BY_EMAIL}` },
 ];

@@ -163,8 +163,8 @@ ranked as (
 median as (select kind, min(seconds) as seconds from ranked where 2 * up_to >= total group by kind)
 select given.day::text as date, coalesce(c.sent, 0)::float8 as sent, coalesce(c.opened, 0)::float8 as opened,
   ${EMAIL_COUNTS.map(({ name }) => `coalesce(own."${name}", 0)::float8 as "${name}"`).join(', ')}, coalesce(c.again, 0)::float8 as again,
-  ${ownCounts('c')}, coalesce(c.completed, 0)::float8 as completed,
-  coalesce(c.openid_sent, 0)::float8 as "openIdSent", coalesce(c.openid_opened, 0)::float8 as "openIdOpened",
+  ${ownCounts('c')}, coalesce(c.completed, 0)::float8 as completed, coalesce(c.completed_again, 0)::float8 as "completedAgain",
+  coalesce(c.openid_again, 0)::float8 as "openIdAgain", coalesce(c.openid_sent, 0)::float8 as "openIdSent", coalesce(c.openid_opened, 0)::float8 as "openIdOpened",
   jsonb_build_object(${['all', ...EMAIL_METHODS].map((kind) => `'${kind}', (select seconds from median where kind = '${kind}')`).join(', ')}) as median
 from registered cross join given left join counted c using (day) left join own using (day)
 order by given.day`;

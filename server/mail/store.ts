@@ -25,11 +25,11 @@ const CLAIM = `
 with dead as (
   delete from outbox where id in (
     select id from outbox where due_at <= now() and expires_at <= now() order by id limit 200 for update skip locked)
-  returning kind, recipient, data->>'website' as website, case when data ? 'unconfirmed' then 'unconfirmed' end as reason
+  returning id, kind, recipient, data->>'website' as website, case when data ? 'unconfirmed' then 'unconfirmed' end as reason
 ),
 events as (
   ${addSteps(
-    { action: "'mail_expired'", subject: 'website', result: 'reason', email: 'recipient' },
+    { action: "'mail_expired'", subject: 'website', result: 'reason', email: 'recipient', signIn: 'id' },
     `dead where kind in ('sign_in', 'app_sign_in')`,
   )}
 ),
@@ -77,7 +77,7 @@ with removed as (
   returning id, kind, recipient, data->>'website' as website
 )
 ${addSteps(
-  { action: '($2::text[])[n]', subject: 'website', result: '($3::text[])[n]', email: 'recipient' },
+  { action: '($2::text[])[n]', subject: 'website', result: '($3::text[])[n]', email: 'recipient', signIn: 'id' },
   `removed cross join array_position($1::uuid[], id) as n where kind in ('sign_in', 'app_sign_in')`,
 )}`;
 

@@ -17,6 +17,8 @@ type Expressions<Names extends string> = Record<Names, string>;
 type Completion = {
   /** How the person signed in; null where the proof does not say it. */
   method: string;
+  /** The sign-in whose steps the rows are; without an email, it is made of the time and the hash of the token. */
+  signIn?: string;
   /** The audit row. `action`: by default that of a sign-in to a website or the portal, and with a clientId to an application. `seconds`: from the request to the opening. */
   audit: Partial<Expressions<'action' | 'domain' | 'clientId' | 'seconds' | 'device' | 'network'>>;
   /**
@@ -34,12 +36,13 @@ type Completion = {
  * Returns the CTEs that complete sign-ins: token or session, remembered account, end of the counter of wrong codes, and audit row.
  * @param proof a CTE with the columns `email` and `mailbox`; `mailbox` is null where the sign-in has ended the counter before
  */
-export function completeSignIns(proof: string, { method, audit, token, session, remembered }: Completion): string {
+export function completeSignIns(proof: string, { method, signIn, audit, token, session, remembered }: Completion): string {
   const { clientId } = audit;
+  const step = signIn ?? (token && signInOf(token.hash));
   const byDefault = clientId ? `case when ${clientId} is null then 'signed_in' else 'application_signed_in' end` : "'signed_in'";
-  const row = { action: byDefault, email: 'email', method, ...audit };
+  const row = { action: byDefault, email: 'email', method, ...(step && { signIn: step }), ...audit };
   const ctes = [
-    token && issueTokens(proof, method, token),
+    token && issueTokens(proof, method, token, step ?? 'null::uuid'),
     session && openSessions(proof, session),
     remembered && `remembered as (${rememberAccounts(proof, remembered, REPLACE_KEY)})`,
     `guesses_ended as (${endGuesses(`select mailbox from ${proof}`)})`,
@@ -48,11 +51,15 @@ export function completeSignIns(proof: string, { method, audit, token, session, 
   return ctes.filter(Boolean).join(',\n');
 }
 
-function issueTokens(proof: string, method: string, token: NonNullable<Completion['token']>): string {
+/** Returns the id of a sign-in without an email, as SQL: like a UUID of version 7, with the beginning of a hash as its random part. */
+const signInOf = (hash: string) =>
+  `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '7' || left(encode(${hash}, 'hex'), 19))::uuid`;
+
+function issueTokens(proof: string, method: string, token: NonNullable<Completion['token']>, signIn: string): string {
   const { hash, domain, audience, interaction, browser, hardware = 'false', provenAt = 'null::timestamptz' } = token;
   return `issued as (
-  insert into tokens (hash, domain, audience, interaction, email, browser, expires_at, method, hardware, proven_at)
-  select ${hash}, ${domain}, ${audience}, ${interaction}, email, ${browser}, now() + interval '${TOKEN_SECONDS} seconds', ${method}, ${hardware}, ${provenAt}
+  insert into tokens (hash, domain, audience, interaction, email, browser, sign_in, expires_at, method, hardware, proven_at)
+  select ${hash}, ${domain}, ${audience}, ${interaction}, email, ${browser}, ${signIn}, now() + interval '${TOKEN_SECONDS} seconds', ${method}, ${hardware}, ${provenAt}
   from ${proof} where ${hash} is not null
 )`;
 }

@@ -88,7 +88,7 @@ export function createSignIn(platform: Platform, { developers, events, mail, int
     onRefused: (mail) => store.markMailFailed(mail.id),
     onDelayed: async ({ id, kind, recipient, data: { website } }, reason) => {
       if ((kind === 'sign_in' || kind === 'app_sign_in') && website)
-        await events.record({ domain: website, kind: 'mail_delayed', reason, email: recipient, mail: id });
+        await events.record({ domain: website, kind: 'mail_delayed', reason, email: recipient, signIn: id, mail: id });
     },
   };
   return {

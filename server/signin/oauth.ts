@@ -70,12 +70,13 @@ with person as (
   update sign_in_attempts a set consumed_at = now(), session = $6
   where id = $1 and kind = 'app' and client_id = $2 and redirect_uri = coalesce($3, redirect_uri) and challenge = $4
     and ${OPEN_ATTEMPT} and ${applicationActive('a')}
-  returning email, client_id, coalesce(mailbox, email) as mailbox
+  returning id, email, client_id, coalesce(mailbox, email) as mailbox
 ),
 -- PostgreSQL runs the CTEs that no other one reads from the last to the first: this row follows that of the sign-in.
-exchanged as (${addActivity({ action: "'code_exchanged'", email: 'email', clientId: 'client_id' }, 'person')}),
+exchanged as (${addActivity({ action: "'code_exchanged'", email: 'email', clientId: 'client_id', signIn: 'id' }, 'person')}),
 ${completeSignIns('person', {
   method: 'null::"char"',
+  signIn: 'id',
   audit: { clientId: 'client_id' },
   session: { userId: '$5::uuid', hash: '$6::bytea', clientId: 'client_id', seconds: APPLICATION_TOKEN_SECONDS },
 })}

@@ -80,6 +80,7 @@ consumed as (
 ),
 ${completeSignIns('consumed', {
   method: 'method',
+  signIn: 'id',
   audit: {
     action: "case when passkey_first then 'address_proven' when kind = 'oidc' then 'application_signed_in' else 'signed_in' end",
     domain: 'domain',

@@ -176,6 +176,7 @@ begin
     {
       action: "'sign_in_requested'",
       email: 's.email',
+      signIn: 's.id',
       domain: 's.domain',
       clientId: 's.app_client',
       websiteId: `case when s.app_client is null then websites_of[s.n] else ${websiteOfClient('s.app_client')} end`,

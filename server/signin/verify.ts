@@ -20,8 +20,8 @@ type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer 
 type Refused = {
   valid: false;
   reason: 'used' | 'expired' | 'unknown' | 'other_domain';
-  /** The website that the token is for, and its visitor, unless the registration has changed since; null for a token that is not known. */
-  issuedFor: { domain: string; email: string | null } | null;
+  /** The website that the token is for, the sign-in, and its visitor, unless the registration has changed since; null for a token that is not known. */
+  issuedFor: { domain: string; email: string | null; signIn: string | null } | null;
 };
 type Valid = { valid: true; email: string; host: string; method: Method; at: string };
 type Result = Valid | Refused;
@@ -44,10 +44,10 @@ with used as (
   from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
   where t.hash = g.hash and t.hash = any($1) and t.used_at is null and t.expires_at > now() and t.expires_at <= now() + interval '${TOKEN_SECONDS} seconds' and t.audience = coalesce(g.host, t.audience)
     and ${SAME_REGISTRATION}
-  returning g.n, t.email, t.domain, t.audience as host, t.method, ${AT} as at
+  returning g.n, t.email, t.domain, t.audience as host, t.method, t.sign_in, ${AT} as at
 ),
 audit as (
-  ${addActivity({ action: "'token_verified'", email: 'email', domain: 'used.domain' }, 'used')}
+  ${addActivity({ action: "'token_verified'", email: 'email', domain: 'used.domain', method: 'method', signIn: 'sign_in' }, 'used')}
 )
 select n::integer, email, host, method, at from used`;
 
@@ -56,7 +56,7 @@ select n::integer, email, host, method, at from used`;
  * committed by then. Within 60 s the same Idempotency-Key gets the first result again; any other call, the reason of its refusal.
  */
 const RESULT = `
-select t.audience as host, t.domain, t.method, ${AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
+select t.audience as host, t.domain, t.method, t.sign_in as "signIn", ${AT} as at, case when ${SAME_REGISTRATION} then t.email end as visitor,
   case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.audience = coalesce(g.host, t.audience)
     then t.email end as email,
   case
@@ -146,7 +146,7 @@ export class TokenVerifier {
       domain,
       kind: 'token_refused',
       reason,
-      email: domain === issuedFor?.domain ? issuedFor.email : null,
+      ...(domain === issuedFor?.domain && issuedFor),
     });
   }
 
@@ -191,13 +191,14 @@ async function resultsOf(core: Database['core'], verifications: Verification[]):
     method: string;
     at: string;
     domain: string | null;
+    signIn: string | null;
     visitor: string | null;
     reason: Refused['reason'];
   };
   const { rows } = await core.query<Row>({ name: 'signin-token-result', text: RESULT, values: columnsOf(verifications) });
-  return rows.map(({ email, host, method, at, domain, visitor, reason }) =>
+  return rows.map(({ email, host, method, at, domain, signIn, visitor, reason }) =>
     email === null
-      ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
+      ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor, signIn } }
       : { valid: true, email, host, method: methodOf(method), at },
   );
 }

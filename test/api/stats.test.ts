@@ -142,7 +142,17 @@ describe('the statistics of a website', () => {
     expect(byCode).toBeGreaterThanOrEqual(40);
     const withoutEmail = { again: 3, byPasskey: 1, byVerifiedEmail: 1 };
     const expected = { id: site.id, sent: 3, opened: 2, ...withoutEmail, completed: 1, medianSeconds: byLink };
-    const total = { sent: 3, opened: 2, openedByCode: 1, ...withoutEmail, completed: 1, openIdSent: 0, openIdOpened: 0 };
+    const total = {
+      sent: 3,
+      opened: 2,
+      openedByCode: 1,
+      ...withoutEmail,
+      completed: 1,
+      completedAgain: 0,
+      openIdAgain: 0,
+      openIdSent: 0,
+      openIdOpened: 0,
+    };
     const median = { all: byLink, link: byLink, code: byCode };
     // The totals come later.
     expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
@@ -313,7 +323,7 @@ describe('the statistics of one website per day', () => {
       await addRow('application_signed_in', { clientId });
     await addRow('application_signed_in', { clientId: `https://${site.domain}`, at: "now() - interval '1 day'" });
     await addRow('application_signed_in', { clientId: `https://app.${site.domain}`, method: 'r' });
-    const total = { sent: 0, opened: 0, again: 1, completed: 0, openIdSent: 2, openIdOpened: 2 };
+    const total = { sent: 0, opened: 0, again: 1, completed: 0, completedAgain: 0, openIdAgain: 1, openIdSent: 2, openIdOpened: 2 };
     await rollUpNow();
     expect((await historyOf(ann, site.id)).total).toMatchObject(total);
     expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING, again: 1 });

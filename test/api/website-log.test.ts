@@ -88,6 +88,44 @@ describe('the log of a website', () => {
     expect((await page()).events[0]).toEqual(later.events[0]);
   });
 
+  test('shows whole sign-ins, each with its own steps, also without an email', async () => {
+    const [client, email, address] = [service.client(), freshAddress(), freshAddress()];
+    const verify = (token: string) => service.client().get(`/api/verify-token?token=${token}&domain=${website.domain}`);
+    for (const each of [email, address]) await requestEmail(client, each, `https://${website.domain}/`);
+    const { code, link } = await stage.mailbox.waitFor(address);
+    await client.post('/api/auth/email-code', { email: address, code: code === '000000' ? '000001' : '000000' });
+    await service.client().get(link);
+    const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+    for (let calls = 0; calls < 2; calls++) await verify(token);
+    const key = decodeURIComponent(client.cookies.get('__Host-auth_key') ?? client.cookies.get('auth_key') ?? '');
+    const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${website.domain}/` });
+    await verify(tokenOf(again.json.redirectUrl));
+    await verify('y'.repeat(43));
+    const signIns = async () => {
+      const { events } = await page({ by: 'sign_in' });
+      const keys = [...new Set(events.map(({ id, signIn }) => signIn ?? id))];
+      return keys.map((key) =>
+        kinds(events.filter(({ id, signIn }) => key === (signIn ?? id)))
+          .toSorted()
+          .join(', '),
+      );
+    };
+    // The acceptance of an email is recorded while the visitor goes on.
+    await waitUntil(
+      'both emails are accepted',
+      60_000,
+      async () => (await signIns()).join().split('mail_accepted').length === 3 || 'not yet',
+    );
+    expect(await signIns()).toEqual([
+      'token_refused unknown',
+      'remembered, verified',
+      'mail_accepted, requested, wrong_browser, wrong_code',
+      'mail_accepted, opened, requested, token_refused used, verified',
+    ]);
+    const { events } = await page({ by: 'sign_in', state: 'signed_in', method: 'link' });
+    expect(events.map((each) => each.email)).toEqual(Array(5).fill(email));
+  });
+
   test('has every row once and in the order of time, across the limits of one call', async () => {
     await stage.query(
       `insert into audit_log (at, action, email, website_id)

@@ -3,14 +3,16 @@ import type { Stage } from '../support/harness.ts';
 import { showPreview } from './scene.ts';
 import type { Stop, StopAt } from './stop.ts';
 
+const SIGN_IN = '019d0000-0000-7000-8000-000000000001';
+
 /** Inserts the steps of two sign-ins of the last minutes at shop.example. */
 export async function fillEvents(stage: Stage): Promise<void> {
   await stage.query(
     "update websites set created_at = now() - interval '2 days', domain_since = now() - interval '2 days' where domain = 'shop.example'",
   );
   await stage.query(`
-    insert into audit_log (at, action, email, website_id, method)
-    select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', id, method
+    insert into audit_log (at, action, email, sign_in, website_id, method)
+    select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', '${SIGN_IN}', id, method
     from websites, (values (9, 'sign_in_requested', null), (5, 'signed_in', 'l'::"char"), (4, 'token_verified', null)) as row (n, action, method)
     where domain = 'shop.example'`);
   await stage.query(`
@@ -19,8 +21,8 @@ export async function fillEvents(stage: Stage): Promise<void> {
       (array['ada', 'jean.bartik', 'mary.kenneth.keller.with.a.long.name', 'radia'])[1 + n % 4] || '@mail.example', id, 'l'
     from websites, generate_series(1, 12) n where domain = 'shop.example'`);
   await stage.query(`
-    insert into sign_in_steps (at, website_id, action, result, email, count)
-    select now() - n * interval '20 seconds', id, action, result, row.email, count
+    insert into sign_in_steps (at, website_id, action, result, email, sign_in, count)
+    select now() - n * interval '20 seconds', id, action, result, row.email, case when row.email like 'grace%' then '${SIGN_IN}'::uuid end, count
     from websites, (values (8, 'mail_accepted', null, 'grace.hopper@mail.example', 1), (7, 'wrong_browser', null, 'grace.hopper@mail.example', 1),
       (6, 'wrong_code', null, 'grace.hopper@mail.example', 1), (3, 'mail_refused', '550 5.1.1', 'nobody@mail.example', 1),
       (2, 'token_refused', 'used', 'grace.hopper@mail.example', 1), (1, 'token_refused', 'unknown', null, 1234)) as row (n, action, result, email, count)
@@ -82,7 +84,10 @@ export function websiteStops(at: StopAt, live: StopAt): Stop[] {
     at('developer', of(full, '/stats'), 'website-statistics', full),
     at('developer', of(full, '/setup'), 'website-setup', full, (page) => page.getByText('Needs attention').first().waitFor()),
     at('developer', of(empty, '/setup'), 'website-setup-empty', empty, (page) => page.getByText('0 of 5 steps').waitFor()),
-    live('developer', of(full, '/log'), 'website-log', full, (page) => page.getByText('used up before').waitFor()),
+    live('developer', of(full, '/log'), 'website-log', full, async (page) => {
+      await page.locator('summary').first().click();
+      await page.getByText('Fix:').last().waitFor();
+    }),
     at('developer', of(full, '/visitors'), 'website-visitors', full, (page) =>
       page
         .getByText(/sign-ins?:/)

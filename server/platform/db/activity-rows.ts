@@ -5,7 +5,10 @@ import { LOCALHOST } from '../../../contract/urls.ts';
  * statement that adds or deletes a website gives its id itself.
  */
 type NewRow = { action: string } & Partial<
-  Record<'email' | 'domain' | 'clientId' | 'websiteId' | 'actor' | 'object' | 'method' | 'seconds' | 'device' | 'network', string>
+  Record<
+    'email' | 'domain' | 'clientId' | 'websiteId' | 'actor' | 'object' | 'method' | 'signIn' | 'seconds' | 'device' | 'network',
+    string
+  >
 >;
 
 /**
@@ -55,7 +58,7 @@ export const websiteOfClient = (clientId: string) => `case
 /**
  * A step of a sign-in that the audit log does not contain, as SQL expressions. `subject`: a domain, or the client ID of an application.
  */
-type NewStep = { action: string; subject: string } & Partial<Record<'result' | 'email' | 'count', string>>;
+type NewStep = { action: string; subject: string } & Partial<Record<'result' | 'email' | 'signIn' | 'count', string>>;
 
 /**
  * Returns a statement that adds steps. Those of domains that are not registered, and of applications that do not exist, are left out: no one
@@ -64,8 +67,8 @@ type NewStep = { action: string; subject: string } & Partial<Record<'result' | '
  */
 export function addSteps(step: NewStep, from: string): string {
   const { subject, ...given } = step;
-  const columns = Object.keys(given).join(', ');
-  const values = Object.entries(given).map(([name, value]) => `${value} as ${name}`);
+  const columns = Object.keys(given).map(columnOf).join(', ');
+  const values = Object.entries(given).map(([name, value]) => `${value} as ${columnOf(name)}`);
   return `insert into sign_in_steps (${columns}, domain, client_id, website_id, application_id)
   select ${columns}, case when website_id is not null then subject end, case when application_id is not null then subject end, website_id, application_id
   from (

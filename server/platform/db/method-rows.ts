@@ -15,13 +15,15 @@ export const methodOf = (code: string): Method => METHOD_OF.get(code) as Method;
 
 const isOneOf = (methods: readonly Method[]) => `method in (${methods.map(methodCode).join(', ')})`;
 
-/** Whether a row is a sign-in by an email. */
-export const BY_EMAIL = isOneOf(EMAIL_METHODS);
-/** Whether a row is a sign-in without an email. */
-export const WITHOUT_EMAIL = isOneOf(OTHER_METHODS);
-
 /** Whether a row is a sign-in to a website, to an application or to the portal. */
 const IS_SIGN_IN = "action in ('signed_in', 'application_signed_in')";
+
+/** Whether the method of a row sends no email. */
+export const NEEDS_NO_EMAIL = isOneOf(OTHER_METHODS);
+/** Whether a row is a sign-in by an email. */
+export const BY_EMAIL = `(${IS_SIGN_IN} and ${isOneOf(EMAIL_METHODS)})`;
+/** Whether a row is a sign-in without an email. */
+export const WITHOUT_EMAIL = `(${IS_SIGN_IN} and ${NEEDS_NO_EMAIL})`;
 
 /** Returns what a sign-in has by its method, and null for other rows and where the method has null. */
 export const ofSignIn = (textOf: (method: Method) => string | null) => {

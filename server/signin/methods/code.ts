@@ -95,9 +95,14 @@ export class SignInCodes {
     throw new Fault('bad_code', { field: 'code', triesLeft });
   }
 
-  /** Adds an event for each website and application to which the code could have belonged. */
+  /** Adds an event for each website and application to which the code could have belonged, in the newest of their sign-ins. */
   async #recordWrong(candidates: Candidate[], email: string): Promise<void> {
-    const domains = new Set(candidates.flatMap((candidate) => subjectOf(candidate) ?? []));
-    await Promise.all([...domains].map((domain) => this.#parts.events.record({ domain, kind: 'wrong_code', email })));
+    const oldestFirst = candidates.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const newest = new Map(oldestFirst.map((candidate) => [subjectOf(candidate), candidate.id]));
+    newest.delete(null);
+    const { events } = this.#parts;
+    await Promise.all(
+      [...newest].map(([domain, signIn]) => events.record({ domain: domain as string, kind: 'wrong_code', email, signIn })),
+    );
   }
 }

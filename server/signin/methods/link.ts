@@ -80,7 +80,8 @@ export class SignInLinks {
       ? opener.open(attempt, browser, { browser: null, email, method: 'link' })
       : opener.openAgain(attempt, browser, email));
     if (opened) return opened;
-    if (tried?.domain && tried.email !== email) await events.record({ domain: tried.domain, kind: 'wrong_address', email: tried.email });
+    if (tried?.domain && tried.email !== email)
+      await events.record({ domain: tried.domain, kind: 'wrong_address', email: tried.email, signIn: attempt.id });
     throw new Fault('bad_link');
   }
 
@@ -177,7 +178,7 @@ export async function describeLink(parts: PageParts, secret: string, opening: Op
   const { kind, clientId, status, email } = found;
   if (opening === 'again') return describeSignedIn(found, email);
   if (opening === 'unverified') return describeUnverified(found, email);
-  if (opening === 'first') await recordVisit(parts, found);
+  if (opening === 'first') await recordVisit(parts, found, attempt.id);
   if (kind === 'oidc') return describeInteractionLink(found, cookies);
   if (clientId === CLI_CLIENT_ID) return describeProgramLink(parts, found, secret);
   if (clientId && isApplicationId(clientId)) return describeApplicationLink(parts, found);
@@ -205,13 +206,13 @@ export async function describePortalLink({ core, secrets }: PageParts, code: str
 }
 
 /** Adds the event for a link of a website or an application that did not sign in. */
-async function recordVisit({ events }: PageParts, attempt: LinkState): Promise<void> {
+async function recordVisit({ events }: PageParts, attempt: LinkState, signIn: string): Promise<void> {
   const { kind, status, email, isGone } = attempt;
   const domain = subjectOf(attempt);
   // Every browser enters the address for the link of an application.
   if (!domain || (kind === 'app' && status === 'open')) return;
   const failure = status === 'open' ? ({ kind: 'wrong_browser' } as const) : ({ kind: 'link_refused', reason: status } as const);
-  await events.record({ domain, email: isGone ? null : email, ...failure });
+  await events.record({ domain, email: isGone ? null : email, signIn, ...failure });
 }
 
 async function linkState(core: Database['core'], id: string): Promise<LinkState | null> {

@@ -90,16 +90,12 @@ const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
 
-/** One step of a sign-in, with what to do about it. */
-export function EventRow({ event }: { event: LiveEvent }) {
+/** One step of a sign-in, with what to do about it. @param inSignIn below the address of its sign-in */
+export function EventRow({ event, inSignIn = false }: { event: LiveEvent; inSignIn?: boolean }) {
   const { at, level, text, count, email, fix } = event;
-  const time = Date.parse(at);
   return (
     <li className="grid gap-x-4 gap-y-0.5 px-4 py-3 sm:grid-cols-[4.5rem_1fr] sm:px-5">
-      <time dateTime={at} title={exact.format(time)} className="text-sm leading-6 text-muted tabular-nums">
-        {clock.format(time)}
-        {!isToday(time) && <span className="text-[0.8125rem] sm:block sm:leading-4"> {day.format(time)}</span>}
-      </time>
+      <EventTime at={at} />
       <div className="flex min-w-0 gap-2.5">
         <Mark level={level} />
         <div className="min-w-0">
@@ -113,16 +109,32 @@ export function EventRow({ event }: { event: LiveEvent }) {
               <span className="font-medium">Fix:</span> {withCode(fix)}
             </p>
           )}
-          {email && <p className="text-[0.8125rem] leading-5 text-muted wrap-anywhere">{email}</p>}
+          {email && !inSignIn && (
+            <p className="text-[0.8125rem] leading-5 text-muted wrap-anywhere">
+              <bdi dir="ltr">{email}</bdi>
+            </p>
+          )}
         </div>
       </div>
     </li>
   );
 }
 
+/** The time of a step, with the day unless it is today. */
+export function EventTime({ at }: { at: string }) {
+  const time = Date.parse(at);
+  return (
+    <time dateTime={at} title={exact.format(time)} className="text-sm leading-6 text-muted tabular-nums">
+      {clock.format(time)}
+      {!isToday(time) && <span className="text-[0.8125rem] sm:block sm:leading-4"> {day.format(time)}</span>}
+    </time>
+  );
+}
+
 const isToday = (time: number) => new Date(time).toDateString() === new Date().toDateString();
 
-function Mark({ level }: { level: LiveEvent['level'] }) {
+/** The sign of a level. A text says the same to screen readers. */
+export function Mark({ level }: { level: LiveEvent['level'] }) {
   return (
     <span aria-hidden="true" className="grid h-6 w-4 shrink-0 place-items-center">
       {level === 'problem' && <CrossIcon className="size-4 text-danger" />}

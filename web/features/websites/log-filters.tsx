@@ -1,27 +1,38 @@
 import { useSearchParams } from 'wouter';
 import type { Input } from '../../../contract/calls.ts';
-import { EMAIL_METHODS, type EmailMethod, METHODS, OTHER_METHODS, ofEmails } from '../../../contract/methods.ts';
+import { EMAIL_METHODS, type EmailMethod, METHODS, type Method, methodNames, OTHER_METHODS, ofEmails } from '../../../contract/methods.ts';
+import { SIGN_IN_STATES, type SignInState, signInStates, stateOf } from '../../../contract/sign-in-states.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { dayIn, Filters, SearchField } from '../../ui/filters.tsx';
 import type { LiveEvent } from './live-events.tsx';
 
-/** What the URL of the log filters by. `status`: '', `problems`, a kind, or a kind and a reason; `from`, `to`: UTC days, both included. */
-export type LogFilters = { email: string; status: string; from: string; to: string };
+/**
+ * What the URL of the log filters by. `status`: '', `problems`, a kind, a kind and a reason, or `sign_in` and a state; `from`, `to`: UTC
+ * days, both included.
+ */
+export type LogFilters = { email: string; status: string; method: string; from: string; to: string };
 
 type LogQuery = Omit<Input<'websiteLog'>, 'id' | 'before'>;
 
 /** The filters of the whole log. */
-export const NO_FILTERS: LogFilters = { email: '', status: '', from: '', to: '' };
+export const NO_FILTERS: LogFilters = { email: '', status: '', method: '', from: '', to: '' };
+
+/** Returns the status of the sign-ins that are in a state. */
+export const statusOf = (state: SignInState) => `sign_in ${state}`;
 
 type Option = { value: string; label: string };
 
 const shortOf = (method: EmailMethod) => METHODS[method].short.toLowerCase();
 
-/** The choices of the status, in groups: the steps of a sign-in, and what fails. */
+/** The choices of the status, in groups: the states of sign-ins, the steps that one has, and what fails. */
 const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
   {
-    group: 'Steps',
+    group: 'Sign-ins that are now',
+    options: signInStates.map((state) => ({ value: statusOf(state), label: SIGN_IN_STATES[state].label })),
+  },
+  {
+    group: 'Sign-ins with the step',
     options: [
       { value: 'requested', label: 'Email requested' },
       { value: 'mail_accepted', label: 'Email accepted by the mail server' },
@@ -39,7 +50,7 @@ const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
     ],
   },
   {
-    group: 'Problems',
+    group: 'With the problem',
     options: [
       { value: 'problems', label: 'All problems' },
       { value: 'request_refused', label: 'No email sent' },
@@ -67,9 +78,11 @@ const KNOWN = new Set(STATUSES.flatMap(({ options }) => options.map(({ value }) 
 /** Returns the filters of a query string; what is not valid there is left out. */
 export function filtersOf(parameters: URLSearchParams): LogFilters {
   const status = parameters.get('status') ?? '';
+  const method = parameters.get('method') ?? '';
   return {
     email: parameters.get('email') ?? '',
     status: KNOWN.has(status) ? status : '',
+    method: methodNames.includes(method as Method) ? method : '',
     from: dayIn(parameters, 'from'),
     to: dayIn(parameters, 'to'),
   };
@@ -87,23 +100,30 @@ export function useLogFilters(): [LogFilters, (changed: Partial<LogFilters>) => 
 }
 
 /** Returns the input of the call websiteLog. */
-export function queryOf({ email, status, from, to }: LogFilters): LogQuery {
+export function queryOf({ email, status, method, from, to }: LogFilters): LogQuery {
   const [kind, reason] = status.split(' ');
   return {
     ...(email !== '' && { email }),
-    ...(status === 'problems' ? { problems: 'true' as const } : status !== '' && { kind, ...(reason && { reason }) }),
+    ...(kind === 'sign_in' && { state: reason as SignInState }),
+    ...(kind === 'problems' && { problems: 'true' as const }),
+    ...(!['', 'sign_in', 'problems'].includes(kind) && { kind, ...(reason && { reason }) }),
+    ...(method !== '' && { method: method as Method }),
     ...(from !== '' && { from: `${from}T00:00:00.000Z` }),
     ...(to !== '' && { to: new Date(Date.parse(to) + 86_400_000).toISOString() }),
   };
 }
 
-/** Returns whether an event passes the filters, as the service decides it. */
-export function passes({ email, kind, reason, level, at }: LiveEvent, filters: LogFilters): boolean {
+/** Returns whether a sign-in passes the filters, as the service decides it. @param steps oldest first @param now Unix milliseconds */
+export function passes(steps: readonly LiveEvent[], filters: LogFilters, now: number): boolean {
   const query = queryOf(filters);
+  const [{ at }] = steps;
+  const method = query.method && METHODS[query.method].event;
   return (
-    (!query.email || (email ?? '').toLowerCase().startsWith(query.email.trim().toLowerCase())) &&
-    (!query.kind || (kind === query.kind && (!query.reason || reason === query.reason))) &&
-    (!query.problems || level === 'problem') &&
+    (!query.email || steps.some(({ email }) => (email ?? '').toLowerCase().startsWith(query.email?.trim().toLowerCase() ?? ''))) &&
+    (!query.kind || steps.some(({ kind, reason }) => kind === query.kind && (!query.reason || reason === query.reason))) &&
+    (!query.problems || steps.some(({ level }) => level === 'problem')) &&
+    (!query.state || stateOf(steps, now) === query.state) &&
+    (!method || steps.some(({ kind, reason }) => kind === method.kind && reason === method.reason)) &&
     (!query.from || at >= query.from) &&
     (!query.to || at < query.to)
   );
@@ -114,10 +134,22 @@ export function LogFilterForm({ filters, onChange }: { filters: LogFilters; onCh
   const isFiltered = Object.keys(parametersOf(filters)).length > 0;
   return (
     <Filters
-      active={[filters.status, filters.from, filters.to].filter(Boolean).length}
-      first={<SearchField label="Address, or its beginning" value={filters.email} onSearch={(email) => onChange({ email })} />}
+      active={[filters.status, filters.method, filters.from, filters.to].filter(Boolean).length}
+      first={
+        <div className="sm:col-span-full">
+          <SearchField label="Address, or its beginning" value={filters.email} onSearch={(email) => onChange({ email })} />
+        </div>
+      }
     >
       <StatusSelect value={filters.status} onChange={(status) => onChange({ status })} />
+      <Select label="Method" value={filters.method} onChange={(event) => onChange({ method: event.target.value })}>
+        <option value="">All</option>
+        {methodNames.map((method) => (
+          <option key={method} value={method}>
+            {METHODS[method].label}
+          </option>
+        ))}
+      </Select>
       <Field
         label="From day (UTC)"
         type="date"
@@ -145,7 +177,7 @@ export function LogFilterForm({ filters, onChange }: { filters: LogFilters; onCh
 
 function StatusSelect({ value, onChange }: { value: string; onChange: (status: string) => void }) {
   return (
-    <Select label="Status" value={value} onChange={(event) => onChange(event.target.value)}>
+    <Select label="State" value={value} onChange={(event) => onChange(event.target.value)}>
       <option value="">All</option>
       {STATUSES.map(({ group, options }) => (
         <optgroup key={group} label={group}>

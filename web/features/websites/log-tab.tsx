@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { type FocusEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
 import type { Output } from '../../../contract/calls.ts';
 import { MAX_LOG_DAYS, MAX_LOG_EXPORT } from '../../../contract/limits.ts';
 import { api, errorText } from '../../lib/api.ts';
@@ -8,11 +8,12 @@ import { Button, Spinner } from '../../ui/button.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Empty } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { EventRow, type LiveEvent, LiveState, useLiveEvents } from './live-events.tsx';
+import { type LiveEvent, LiveState, useLiveEvents } from './live-events.tsx';
 import { LogFilterForm, type LogFilters, parametersOf, passes, queryOf, useLogFilters } from './log-filters.tsx';
+import { type SignIn, SignInRow, signInsOf, summaryOf } from './sign-ins.tsx';
 import type { TabProps, Website } from './website.ts';
 
-/** The steps of the sign-ins at a website, newest first: live, and as far back as they are kept. The URL has the filters. */
+/** The sign-ins at a website with their steps, newest first: live, and as far back as they are kept. The URL has the filters. */
 export function LogTab({ website }: TabProps) {
   const [filters, setFilters] = useLogFilters();
   return (
@@ -32,13 +33,22 @@ export function LogTab({ website }: TabProps) {
 function LogRows({ website, filters }: { website: Website; filters: LogFilters }) {
   const [paused, setPaused] = useState(false);
   const log = useLog(website, filters);
-  const { later, error } = useLaterEvents(website, filters, log.latest, paused);
-  const isEmpty = log.isLoaded && !log.isSearching && later.length + log.events.length === 0;
+  const { events: live, error } = useLiveEvents(website.domain, paused, log.latest);
+  const now = Date.now();
+  const isFiltered = Object.keys(parametersOf(filters)).length > 0;
+  const { later, earlier } = signInsOf(log.events, live, isFiltered);
+  const held = useHeldRows(later.filter(({ steps }) => passes(steps, filters, now)));
+  const signIns = [...held.shown, ...earlier];
   return (
     <>
       <div className="mt-4 mb-3 flex flex-wrap items-center justify-between gap-3">
         <LiveState paused={paused} failed={Boolean(error)} />
         <div className="flex flex-wrap gap-2">
+          {held.waiting > 0 && (
+            <Button variant="secondary" onClick={held.show}>
+              Show {held.waiting} new
+            </Button>
+          )}
           <Button variant="secondary" className="min-w-24" onClick={() => setPaused(!paused)}>
             {paused ? 'Resume' : 'Pause'}
           </Button>
@@ -46,34 +56,55 @@ function LogRows({ website, filters }: { website: Website; filters: LogFilters }
         </div>
       </div>
       {!log.isLoaded && !log.error && <RowsLoading what="the log" rows={6} />}
-      {isEmpty && <NothingFound isFiltered={Object.keys(parametersOf(filters)).length > 0} />}
-      {later.length + log.events.length > 0 && (
-        <div className="rounded-panel border border-line bg-panel">
-          {/* Screen readers read new rows when they are idle, and not the earlier ones that are loaded. */}
-          <div role="log" aria-label="New steps">
-            <ol className="divide-y divide-line">
-              {later.map((event) => (
-                <EventRow key={event.id} event={event} />
-              ))}
-            </ol>
-          </div>
-          <ol
-            aria-label="Earlier steps"
-            className={later.length > 0 ? 'divide-y divide-line border-t border-line' : 'divide-y divide-line'}
-          >
-            {log.events.map((event) => (
-              <EventRow key={event.id} event={event} />
-            ))}
-          </ol>
-        </div>
+      {log.isLoaded && !log.isSearching && signIns.length === 0 && <NothingFound isFiltered={isFiltered} />}
+      {signIns.length > 0 && (
+        <ol aria-label="Sign-ins" {...held.events} className="divide-y divide-line rounded-panel border border-line bg-panel">
+          {signIns.map((signIn) => (
+            <SignInRow key={signIn.key} signIn={signIn} now={now} />
+          ))}
+        </ol>
       )}
-      <LogEnd log={log} />
+      <p role="status" className="sr-only">
+        <News event={live[live.length - 1]} signIns={signIns} now={now} />
+      </p>
+      <LogEnd log={log} count={signIns.length} />
     </>
   );
 }
 
+/** What the newest event has changed in the rows, for screen readers. */
+function News({ event, signIns, now }: { event: LiveEvent | undefined; signIns: SignIn[]; now: number }) {
+  const changed = event && signIns.find(({ key }) => key === (event.signIn ?? event.id));
+  if (!changed) return null;
+  const { label, email } = summaryOf(changed, now);
+  return [email, label].filter(Boolean).join(': ');
+}
+
+/**
+ * Keeps new rows back while the pointer is over the list or the focus in it, so that no row moves there.
+ * @param rows newest first
+ */
+function useHeldRows(rows: SignIn[]) {
+  const [before, setBefore] = useState<ReadonlySet<string> | null>(null);
+  const hold = () => setBefore((held) => held ?? new Set(rows.map(({ key }) => key)));
+  const release = () => setBefore(null);
+  const shown = before ? rows.filter(({ key }) => before.has(key)) : rows;
+  return {
+    shown,
+    waiting: rows.length - shown.length,
+    show: release,
+    events: {
+      onPointerEnter: ({ pointerType }: PointerEvent) => pointerType === 'mouse' && hold(),
+      onPointerLeave: ({ currentTarget }: PointerEvent) => !currentTarget.contains(document.activeElement) && release(),
+      onFocus: hold,
+      onBlur: ({ currentTarget, relatedTarget }: FocusEvent) =>
+        !currentTarget.contains(relatedTarget) && !currentTarget.matches(':hover') && release(),
+    },
+  };
+}
+
 /** What follows the rows: how far the search is, more rows, or why there are none. */
-function LogEnd({ log }: { log: ReturnType<typeof useLog> }) {
+function LogEnd({ log, count }: { log: ReturnType<typeof useLog>; count: number }) {
   if (log.error)
     return (
       <div className="mt-4 grid gap-3">
@@ -94,10 +125,10 @@ function LogEnd({ log }: { log: ReturnType<typeof useLog> }) {
       )}
       {!log.isSearching && log.hasMore && (
         <Button variant="secondary" onClick={log.showMore}>
-          Show earlier steps
+          Show earlier sign-ins
         </Button>
       )}
-      {!log.isSearching && !log.hasMore && log.events.length > 0 && log.searchedTo && (
+      {!log.isSearching && !log.hasMore && count > 0 && log.searchedTo && (
         <>The log begins here. Sign-ins are kept for {MAX_LOG_DAYS} days; emails, codes and rejected links or tokens for 7.</>
       )}
     </div>
@@ -107,8 +138,7 @@ function LogEnd({ log }: { log: ReturnType<typeof useLog> }) {
 const moment = (time: string) => new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
 function NothingFound({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered)
-    return <Empty title="No steps found" text="No step of a sign-in matches these filters. Another status or a longer period may." />;
+  if (isFiltered) return <Empty title="No sign-ins found" text="No sign-in matches these filters. Another state or a longer period may." />;
   return (
     <Empty
       title="No sign-ins yet"
@@ -162,15 +192,15 @@ function LogExport({ website, filters }: { website: Website; filters: LogFilters
 
 type Page = Output<'websiteLog'>;
 
-/** Rows that are loaded before the page waits for the person. */
+/** Sign-ins that are loaded before the page waits for the person. */
 const SCREENFUL = 50;
 
-/** Loads the log page by page. One call may return few rows or none, so calls follow until there is a screenful or the log ends. */
+/** Loads the sign-ins page by page. One call may return few rows or none, so calls follow until there is a screenful or the log ends. */
 function useLog({ id }: Website, filters: LogFilters) {
   const [wanted, setWanted] = useState(SCREENFUL);
   const query = useInfiniteQuery({
     queryKey: ['websiteLog', 'pages', id, filters],
-    queryFn: ({ pageParam, signal }) => api.websiteLog({ id, ...queryOf(filters), before: pageParam }, { signal }),
+    queryFn: ({ pageParam, signal }) => api.websiteLog({ id, ...queryOf(filters), by: 'sign_in', before: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ cursor }: Page) => cursor ?? undefined,
     // The live events begin at the newest event of the first page.
@@ -178,7 +208,8 @@ function useLog({ id }: Website, filters: LogFilters) {
   });
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = query;
   const events = data?.pages.flatMap((page) => page.events) ?? [];
-  const isSearching = hasNextPage && !isError && events.length < wanted;
+  const count = new Set(events.map(({ id, signIn }) => signIn ?? id)).size;
+  const isSearching = hasNextPage && !isError && count < wanted;
   useEffect(() => {
     if (isSearching && !isFetching) void fetchNextPage();
   }, [isSearching, isFetching, fetchNextPage]);
@@ -191,16 +222,10 @@ function useLog({ id }: Website, filters: LogFilters) {
     isSearching,
     hasMore: hasNextPage,
     error: query.error,
-    showMore: () => setWanted(events.length + SCREENFUL),
+    showMore: () => setWanted(count + SCREENFUL),
     retry: () => (data ? fetchNextPage() : query.refetch()),
     isFetching,
   };
-}
-
-/** Follows the events after those of `useLog` that pass the filters, newest first. @param latest undefined: not known yet */
-function useLaterEvents({ domain }: Website, filters: LogFilters, latest: string | undefined, paused: boolean) {
-  const { events, error } = useLiveEvents(domain, paused, latest);
-  return { later: events.filter((event) => passes(event, filters)).reverse(), error };
 }
 
 /**
@@ -215,9 +240,12 @@ async function loadForExport(
   onProgress: (rows: number) => void,
 ): Promise<{ events: LiveEvent[]; isWhole: boolean }> {
   const events: LiveEvent[] = [];
+  const query = queryOf(filters);
+  // Only whole sign-ins have a state and a method.
+  const by = query.state || query.method ? 'sign_in' : 'event';
   let before: string | undefined;
   for (;;) {
-    const page: Page = await api.websiteLog({ id, ...queryOf(filters), before }, { signal });
+    const page: Page = await api.websiteLog({ id, ...query, by, before }, { signal });
     events.push(...page.events);
     onProgress(Math.min(events.length, MAX_LOG_EXPORT));
     if (page.cursor === null || events.length >= MAX_LOG_EXPORT)

@@ -23,6 +23,8 @@ test('each sign-in has one method', () => {
     byPasskey: 4,
     byVerifiedEmail: 1,
     completed: 9,
+    completedAgain: 6,
+    openIdAgain: 1,
     openIdSent: 0,
     openIdOpened: 3,
   };

@@ -4,13 +4,16 @@ import { STATS_PERIODS } from '../../../contract/limits.ts';
 import { EMAIL_METHODS, METHODS, type Method, OTHERS_AS_COUNTED, ofEmails, signInsByMethod } from '../../../contract/methods.ts';
 import { STALE_MS, useCall } from '../../lib/calls.ts';
 import { durationOf } from '../../lib/dates.ts';
+import { verifySnippet } from '../../lib/snippets.ts';
 import { periodOf } from '../../lib/url-state.ts';
 import { websitePath } from '../../pages.ts';
+import { Snippet } from '../../ui/copyable.tsx';
 import { DayBars } from '../../ui/day-bars.tsx';
 import type { Series } from '../../ui/day-bars-chart.tsx';
 import { Periods } from '../../ui/filters.tsx';
 import { CountedEveryMinute, RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
+import { NO_FILTERS, parametersOf, statusOf } from './log-filters.tsx';
 import type { TabProps } from './website.ts';
 
 /** The sign-ins to a website as a funnel, by method and per day. The URL has the period. */
@@ -28,12 +31,7 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
       </div>
       {error && <Failed {...history} fallback="The statistics could not be loaded." />}
       {!data && !error && <RowsLoading what="the statistics" rows={5} />}
-      {data && isEmpty(data) && (
-        <Empty
-          title={`No sign-ins in the last ${days} days`}
-          text="Each sign-in is counted here from the request of the email to the token that your server verifies."
-        />
-      )}
+      {data && data.total.completed === 0 && <NotVerified id={id} domain={domain} days={days} hasSignIns={!isEmpty(data)} />}
       {data && !isEmpty(data) && (
         <div className="grid grid-cols-1 gap-10">
           <Funnel domain={domain} history={data} />
@@ -46,6 +44,32 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
         </div>
       )}
     </>
+  );
+}
+
+/** What is shown while no token was verified in the period: the code, unless the website has verified one before or uses OpenID Connect. */
+function NotVerified({ id, domain, days, hasSignIns }: { id: string; domain: string; days: number; hasSignIns: boolean }) {
+  const longest = STATS_PERIODS[STATS_PERIODS.length - 1];
+  const { data } = useCall('websiteHistory', { id, days: longest }, { staleTime: STALE_MS });
+  if (!data) return null;
+  const { completed, openIdSent, openIdOpened, openIdAgain } = data.total;
+  if (completed + openIdSent + openIdOpened + openIdAgain === 0)
+    return (
+      <div className={hasSignIns ? 'mb-10' : undefined}>
+        <Empty
+          title="Your server has not called verify-token yet"
+          text="A sign-in is complete once your server has verified its token. This is the code of the callback, in any language:"
+        >
+          <Snippet label="GET /auth/callback" code={verifySnippet(window.location.origin, domain)} />
+        </Empty>
+      </div>
+    );
+  if (hasSignIns) return null;
+  return (
+    <Empty
+      title={`No sign-ins in the last ${days} days`}
+      text="Each sign-in is counted here from the request of the email to the token that your server verifies."
+    />
   );
 }
 
@@ -74,13 +98,12 @@ const OPENED = ofEmails('or', (noun, done) => `${noun} ${done}`).replace(/^./, (
 /** A step of the funnel. `note`: how it follows from the steps before. */
 type Step = { label: string; hint: string; count: number; note: string | null };
 
-/** The steps of the sign-ins of a period, each with its share of the step before. */
-function Funnel({ domain, history: { total, median } }: { domain: string; history: History }) {
-  const { sent, opened, again, completed } = total;
+/** The steps of the sign-ins of a period, those by email and those without one apart, each with its share of the step before. */
+function Funnel({ domain, history: { total, median, days } }: { domain: string; history: History }) {
+  const { sent, opened, completed, completedAgain } = total;
+  const again = total.again - total.openIdAgain;
   const signIns = methodsOf(total);
-  const others = othersIn(signIns);
-  const usesOccasional = others.some(isOccasional);
-  const steps: Step[] = [
+  const byEmail: Step[] = [
     { label: 'Requested', hint: 'Sign-in emails', count: sent, note: null },
     {
       label: 'Opened',
@@ -88,52 +111,59 @@ function Funnel({ domain, history: { total, median } }: { domain: string; histor
       count: opened,
       note: [percentOf(opened, sent, 'of requested'), median.all !== null && `median ${durationOf(median.all)}`].filter(Boolean).join(', '),
     },
-    ...others.map((method) => ({ label: METHODS[method].short, hint: METHODS[method].hint, count: signIns[method], note: null })),
     {
-      label: 'Completed',
-      hint: 'Tokens that your server verified',
-      count: completed,
-      note: percentOf(
-        completed,
-        opened + again,
-        usesOccasional ? 'of all sign-ins' : `of opened and ${others.map((method) => METHODS[method].short.toLowerCase()).join(' and ')}`,
-      ),
+      label: 'Verified',
+      hint: TOKENS,
+      count: completed - completedAgain,
+      note: percentOf(completed - completedAgain, opened, 'of opened'),
     },
   ];
-  const max = Math.max(...steps.map(({ count }) => count));
+  const methods = othersIn(signIns).map((method) => METHODS[method].plural.text);
+  const withoutEmail: Step[] = [
+    { label: 'Signed in', hint: `With ${methods.join(' or ')}`, count: again, note: null },
+    { label: 'Verified', hint: TOKENS, count: completedAgain, note: percentOf(completedAgain, again, 'of signed in') },
+  ];
+  const max = Math.max(...[...byEmail, ...withoutEmail].map(({ count }) => count));
   const unverified = opened + again - completed;
-  const noEmail = OTHERS_AS_COUNTED.filter((method) => (usesOccasional ? !('isExperimental' in METHODS[method]) : !isOccasional(method)))
-    .map((method) => METHODS[method].plural.text)
-    .join(' and ');
   return (
     <section aria-labelledby="funnel">
       <h2 id="funnel" className="mb-4 text-lg font-semibold tracking-tight">
         From request to sign-in
       </h2>
-      <dl className="divide-y divide-line rounded-panel border border-line bg-panel">
-        {steps.map((step) => (
-          <FunnelRow key={step.label} {...step} max={max} />
-        ))}
-      </dl>
-      <p className="mt-3 max-w-2xl text-sm leading-6 text-muted">
-        {completed > sent
-          ? `Completed is higher than Requested because ${noEmail} sign in without an email, and their tokens are verified too.`
-          : `${noEmail.charAt(0).toUpperCase()}${noEmail.slice(1)} sign in without an email; their tokens count as Completed, so that it can be higher than Requested.`}
-        {unverified > 0 && (
-          <>
-            {' '}
-            {unverified.toLocaleString('en')} {unverified === 1 ? 'token was' : 'tokens were'} not verified: your server did not ask for{' '}
-            {unverified === 1 ? 'it' : 'them'}, or was told why not.{' '}
-            <Link href={websitePath(domain, 'log')} className="text-accent underline underline-offset-2">
-              See the log
-            </Link>
-            .
-          </>
-        )}
-      </p>
+      <div className="grid gap-6">
+        <Steps title="By email" steps={byEmail} max={max} />
+        <Steps title="Without an email" steps={withoutEmail} max={max} />
+      </div>
+      {unverified > 0 && (
+        <p className="mt-3 max-w-2xl text-sm leading-6 text-muted">
+          {unverified.toLocaleString('en')} {unverified === 1 ? 'token was' : 'tokens were'} not verified: your server did not ask for{' '}
+          {unverified === 1 ? 'it' : 'them'}, or was told why not.{' '}
+          <Link href={logOfUnverified(domain, days[0].date)} className="text-accent underline underline-offset-2">
+            See these sign-ins in the log
+          </Link>
+          .
+        </p>
+      )}
     </section>
   );
 }
+
+const TOKENS = 'Tokens that your server verified';
+
+/** Returns the log of the sign-ins whose tokens were not verified, since a UTC day. */
+const logOfUnverified = (domain: string, from: string) =>
+  `${websitePath(domain, 'log')}?${new URLSearchParams(parametersOf({ ...NO_FILTERS, status: statusOf('unverified'), from }))}`;
+
+const Steps = ({ title, steps, max }: { title: string; steps: Step[]; max: number }) => (
+  <div>
+    <h3 className="mb-2 text-sm font-medium">{title}</h3>
+    <dl className="divide-y divide-line rounded-panel border border-line bg-panel">
+      {steps.map((step) => (
+        <FunnelRow key={step.label} {...step} max={max} />
+      ))}
+    </dl>
+  </div>
+);
 
 function FunnelRow({ label, hint, count, note, max }: Step & { max: number }) {
   return (

@@ -226,6 +226,8 @@ create table tokens (
   email text not null,
   -- The browser that began the attempt.
   browser bytea,
+  -- As in the activity log.
+  sign_in uuid,
   expires_at timestamptz not null,
   used_at timestamptz,
   idempotency_key bytea,
@@ -404,6 +406,8 @@ const activityColumns = `
   result text,
   -- How a person signed in (contract/methods.ts); null: with an authorization code, which does not contain it.
   method "char",
+  -- The sign-in that it is a step of: the id of the attempt, or without an email, one made for it. It begins with the time, as UUID version 7 does.
+  sign_in uuid,
   -- Of an opening by link or code: from the request to the opening.
   seconds smallint,
   -- The browser or program, such as 'Firefox on Linux', and the block of its network address.
@@ -475,6 +479,9 @@ create table daily_sites (
   openid_opened bigint not null default 0,
   by_passkey bigint not null default 0,
   by_verified_email bigint not null default 0,
+  -- Of completed, and of again: without an email, and with OpenID Connect.
+  completed_again bigint not null default 0,
+  openid_again bigint not null default 0,
   primary key (website, day)
 );
 create table daily_applications (
