@@ -836,6 +836,15 @@ export const calls = {
     input: service.PageQuery,
     output: service.AdminMails,
   },
+  adminMailHistory: {
+    method: 'GET',
+    path: '/api/dev/mails/history',
+    access: 'admin',
+    development: true,
+    summary: 'Emails to visitors that were sent or failed in the last seven days',
+    input: service.MailHistoryQuery,
+    output: service.AdminMailHistory,
+  },
   retryMail: {
     method: 'POST',
     path: '/api/dev/mails/{id}/retry',

@@ -115,6 +115,12 @@ export const AuditPageQuery = z.object({
     .regex(/^\d{1,18}$/, 'Not an entry id')
     .optional(),
 });
+export const MailHistoryQuery = AuditPageQuery.extend({
+  result: z
+    .enum(['all', 'sent', 'failed'])
+    .default('all')
+    .meta({ description: 'sent: the mail server accepted them; failed: it refused them, or they expired' }),
+});
 export const MailParams = z.object({ id: z.uuid() });
 
 export const AdminWebsites = z.array(
@@ -140,6 +146,18 @@ export const AdminMails = z.array(
     createdAt: z.string(),
     dueAt: z.string(),
     expiresAt: z.string(),
+  }),
+);
+/** What became of the emails to visitors in the last seven days. No address is kept of other emails. */
+export const AdminMailHistory = z.array(
+  z.object({
+    id: z.string(),
+    result: z.enum(['sent', 'failed']),
+    recipient: z.string().nullable().meta({ description: 'null: it was erased' }),
+    website: z.string().nullable().meta({ description: 'The domain, or the client ID of an application' }),
+    text: z.string().meta({ description: 'What happened, as a sentence' }),
+    fix: z.string().nullable(),
+    createdAt: z.string(),
   }),
 );
 export const AdminAuditLog = z.array(

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
+import { explain } from '../activity/explanations.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { type Config, isDevelopment } from '../platform/config.ts';
 import type { Database } from '../platform/db/database.ts';
@@ -135,6 +136,17 @@ export class Admin {
     return mails.map((mail) => ({ ...withTimes(mail), dueAt: mail.dueAt.toISOString(), expiresAt: mail.expiresAt.toISOString() }));
   }
 
+  /** Returns what became of the emails to visitors: the steps that the activity log has of them, since a sent email leaves the outbox. */
+  async mailHistory({ before, q, result }: Parsed<'adminMailHistory'>): Promise<Output<'adminMailHistory'>> {
+    const actions = Object.keys(MAIL_RESULTS).filter((action) => result === 'all' || MAIL_RESULTS[action] === result);
+    const values = [actions, before ?? null, q, PAGE_SIZE];
+    const { rows } = await this.#parts.database.core.query<MailStep>({ name: 'admin-mail-history', text: MAIL_HISTORY, values });
+    return rows.map(({ action, reason, ...row }) => {
+      const { text, fix } = explain(action, reason);
+      return { ...withTimes(row), result: MAIL_RESULTS[action], text, fix };
+    });
+  }
+
   /** Has a pending email sent at once. @throws Fault mail_not_found */
   async retryMail({ id }: Parsed<'retryMail'>): Promise<Output<'retryMail'>> {
     if (!(await this.#parts.outbox.retry(id))) throw new Fault('mail_not_found');
@@ -235,6 +247,19 @@ export class Admin {
   }
 }
 
+/** How the actions of steps say what became of an email. */
+const MAIL_RESULTS: Readonly<Record<string, 'sent' | 'failed'>> = { mail_accepted: 'sent', mail_refused: 'failed', mail_expired: 'failed' };
+
+type MailStep = { id: string; action: string; reason: string | null; recipient: string | null; website: string | null; createdAt: Date };
+
+// $1 actions, $2 before which number or null, $3 a text, $4 rows.
+const MAIL_HISTORY = `
+select id::text, action, result as reason, case when email like '%@%' then email end as recipient, coalesce(domain, client_id) as website,
+  at as "createdAt"
+from sign_in_steps
+where action = any($1) and ($2::bigint is null or id < $2) and (position(lower($3) in email) > 0 or position(lower($3) in coalesce(domain, client_id)) > 0)
+order by id desc limit $4`;
+
 const withTimes = <Entry extends { createdAt: Date }>(entry: Entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() });
 
 /** Binds the calls of the admin pages. */
@@ -248,6 +273,7 @@ export function adminEndpoints(admin: Admin): Endpoint[] {
     handle('adminWebsites', (input) => admin.websites(input)),
     handle('adminUsers', (input) => admin.users(input)),
     handle('adminMails', (input) => admin.mails(input)),
+    handle('adminMailHistory', (input) => admin.mailHistory(input)),
     handle('retryMail', (input) => admin.retryMail(input)),
     handle('adminAuditLog', (input) => admin.auditLog(input)),
   ];

@@ -1,5 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../support/client.ts';
 import { production, useProduction, useService } from '../support/harness.ts';
 import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper } from '../support/sign-ins.ts';
@@ -22,6 +23,7 @@ const DEVELOPMENT = [
   ['GET', '/api/dev/websites'],
   ['GET', '/api/dev/users'],
   ['GET', '/api/dev/mails'],
+  ['GET', '/api/dev/mails/history'],
   ['POST', `/api/dev/mails/${uuid()}/retry`],
   ['GET', '/api/dev/audit-logs'],
 ] as const;
@@ -166,6 +168,30 @@ describe('the outbox page', () => {
     expect(await actions()).toContain('mail_retried');
     const again = await admin.post(`/api/dev/mails/${mail.id}/retry`);
     expect([again.status, again.json.code]).toEqual([404, 'mail_not_found']);
+  });
+
+  test('list the emails to visitors that were sent or failed, in pages, by result and text', async () => {
+    const admin = await unlocked();
+    const [shop, sent, refused] = [await addWebsite(stage, local), freshAddress(), freshAddress()];
+    type Entry = Output<'adminMailHistory'>[number];
+    const history = async (query: Record<string, string>): Promise<Entry[]> =>
+      (await admin.get(`/api/dev/mails/history?${new URLSearchParams(query)}`)).json;
+    await requestEmail(local.client(), sent, `https://${shop}/`);
+    await waitUntil('the email was sent', 60_000, async () => (await history({ q: sent })).length === 1);
+    await stage.query(
+      `insert into sign_in_steps (action, result, email, domain, website_id)
+       select 'mail_refused', '550 5.1.1', $1, domain, id from websites where domain = $2`,
+      [refused, shop],
+    );
+    const found = await history({ q: shop });
+    expect(found).toMatchObject([
+      { recipient: refused, result: 'failed', website: shop, text: expect.stringContaining('550 5.1.1'), fix: expect.any(String) },
+      { recipient: sent, result: 'sent', website: shop, fix: null },
+    ]);
+    const recipients = async (query: Record<string, string>) => (await history({ q: shop, ...query })).map(({ recipient }) => recipient);
+    expect(await recipients({ result: 'failed' })).toEqual([refused]);
+    expect(await recipients({ result: 'sent' })).toEqual([sent]);
+    expect(await recipients({ before: found[0].id })).toEqual([sent]);
   });
 
   test('does not retry an email that an instance may be sending', async () => {

@@ -328,6 +328,24 @@ describe('/admin with access', () => {
     expect(scene.stage.mailbox.mailsFor(recipient)).toHaveLength(1);
   });
 
+  test('lists the emails to visitors that were sent or failed, by a result that the URL has', async () => {
+    const [domain, sent, failed] = [freshDomain(), freshAddress('sent'), freshAddress('failed')];
+    await registerWebsite(scene.service.client(), domain);
+    await scene.stage.query(
+      `insert into sign_in_steps (action, result, email, domain, website_id)
+       select step.action, step.result, step.email, domain, id from websites,
+         (values ('mail_accepted', null, $2), ('mail_refused', '550 5.1.1', $3)) as step (action, result, email) where domain = $1`,
+      [domain, sent, failed],
+    );
+    const page = await unlock('/admin?list=sent-mails');
+    await row(page, sent).getByText('Sent', { exact: true }).waitFor();
+    await row(page, failed).getByText('The mail server refused the email for good (550 5.1.1).').waitFor();
+    await page.getByLabel('Result').selectOption({ label: 'Failed' });
+    await row(page, sent).waitFor({ state: 'detached' });
+    await row(page, failed).getByText('Failed', { exact: true }).waitFor();
+    expect(page.url()).toContain('result=failed');
+  });
+
   test('reports an email that was sent in the meantime and removes it from the list', async () => {
     const [id, recipient] = [uuid(), freshAddress('visitor')];
     await scene.stage.query(

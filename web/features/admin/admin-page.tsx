@@ -10,12 +10,13 @@ import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Alert, Failed, Loading } from '../../ui/states.tsx';
 import { AdminNav, type AdminSession, LogoutButton, useAdminSession } from './admin-session.tsx';
-import { AuditList, MailList, UserList, WebsiteList } from './lists.tsx';
+import { AuditList, MailHistory, MailList, UserList, WebsiteList } from './lists.tsx';
 
 const lists: { key: string; label: string; List: ComponentType }[] = [
   { key: 'websites', label: 'Websites', List: WebsiteList },
   { key: 'users', label: 'Users', List: UserList },
   { key: 'mails', label: 'Mail queue', List: MailList },
+  { key: 'sent-mails', label: 'Sent and failed emails', List: MailHistory },
   { key: 'audit', label: 'Audit trail', List: AuditList },
 ];
 

@@ -65,7 +65,7 @@ export type AdminSession = Output<'adminSession'> & { ended: boolean };
 const SESSION = ['adminSession'];
 
 /** The calls whose results only an admin may keep. */
-const ADMIN_CALLS = new Set<unknown>(['dailyLogins', 'adminWebsites', 'adminUsers', 'adminMails', 'adminAuditLog']);
+const ADMIN_CALLS = new Set<unknown>(['dailyLogins', 'adminWebsites', 'adminUsers', 'adminMails', 'adminMailHistory', 'adminAuditLog']);
 
 /** Loads the admin session of this browser, again at each focus of the window, since it may have ended. */
 export function useAdminSession() {

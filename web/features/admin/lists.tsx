@@ -1,14 +1,17 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
 import type { Input, Output } from '../../../contract/calls.ts';
 import { errorText } from '../../lib/api.ts';
 import { type PagedName, useAct, usePages, useRefresh } from '../../lib/calls.ts';
 import { dateTimeOf, dayOf, timeAgo, timeUntil } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyable.tsx';
+import { Select } from '../../ui/field.tsx';
 import { SearchField } from '../../ui/filters.tsx';
 import { Rows, RowsLoading, wordsOf } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
+import { withCode } from '../websites/live-events.tsx';
 
 /** The page size of the service. */
 const PAGE_SIZE = 50;
@@ -91,7 +94,10 @@ export function MailList() {
       title="Mail queue"
       what="pending emails"
       call="adminMails"
-      empty={{ title: 'No pending emails', text: 'An email is listed here from its request until the mail server has accepted it.' }}
+      empty={{
+        title: 'No pending emails',
+        text: 'An email is listed here from its request until the mail server has accepted or refused it, or it has expired.',
+      }}
       row={({ id, kind, recipient, tries, createdAt, dueAt, expiresAt }) => (
         <>
           <div className="min-w-0 grow basis-64">
@@ -116,6 +122,61 @@ export function MailList() {
         </>
       )}
     />
+  );
+}
+
+const RESULTS = [
+  { value: 'all', label: 'Sent and failed' },
+  { value: 'sent', label: 'Sent' },
+  { value: 'failed', label: 'Failed' },
+] as const;
+
+/** The emails to visitors that were sent or failed. The URL has which of them. */
+export function MailHistory() {
+  const [parameters, setParameters] = useSearchParams();
+  const result = RESULTS.find(({ value }) => value === parameters.get('result'))?.value ?? 'all';
+  const change = (value: string) =>
+    setParameters({ list: parameters.get('list') ?? '', ...(value !== 'all' && { result: value }) }, { replace: true });
+  return (
+    <div className="grid gap-4">
+      <div className="max-w-60">
+        <Select label="Result" value={result} options={RESULTS} onChange={(event) => change(event.target.value)} />
+      </div>
+      <Entries
+        key={result}
+        title="Sent and failed emails"
+        what="emails"
+        call="adminMailHistory"
+        input={{ result }}
+        empty={{
+          title: 'No emails here',
+          text: 'The emails to visitors of the last seven days are listed here once they were sent or failed. Those to developers are not kept.',
+        }}
+        row={(mail) => (
+          <>
+            <div className="min-w-0 grow basis-64">
+              <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+                <h3 className="font-medium wrap-anywhere">
+                  <bdi dir="ltr">{mail.recipient ?? 'Erased address'}</bdi>
+                </h3>
+                {mail.result === 'sent' ? <StatusDot tone="live">Sent</StatusDot> : <StatusDot tone="bad">Failed</StatusDot>}
+              </div>
+              <p className="mt-0.5 text-sm text-muted wrap-anywhere">
+                {mail.website && (
+                  <>
+                    <bdi dir="ltr">{mail.website}</bdi> ·{' '}
+                  </>
+                )}
+                {mail.text} {mail.fix && withCode(mail.fix)}
+              </p>
+            </div>
+            <time dateTime={mail.createdAt} className="text-sm text-muted tabular-nums">
+              {dateTimeOf(mail.createdAt)}
+            </time>
+          </>
+        )}
+      />
+    </div>
   );
 }
 
@@ -154,17 +215,19 @@ function Entries<Name extends PagedName>({
   title,
   what,
   call,
+  input,
   empty,
   row,
 }: {
   title: string;
   what: string;
   call: Name;
+  input?: Partial<Input<Name>>;
   empty: { title: string; text: ReactNode };
   row: (entry: Output<Name>[number]) => ReactNode;
 }) {
   const [q, setQ] = useState('');
-  const pages = usePages(call, { q: q || undefined } as Input<Name>, PAGE_SIZE, { refetchOnMount: 'always' });
+  const pages = usePages(call, { ...input, q: q || undefined } as Input<Name>, PAGE_SIZE, { refetchOnMount: 'always' });
   const box = useRef<HTMLDivElement>(null);
   /** The number of entries when more were requested. */
   const before = useRef<number | null>(null);
