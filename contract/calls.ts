@@ -8,6 +8,7 @@ import type { ResourceScope } from './scopes.ts';
 import * as service from './service.ts';
 import * as setup from './setup.ts';
 import * as signin from './signin.ts';
+import * as websiteList from './website-list.ts';
 import * as websites from './websites.ts';
 
 /**
@@ -388,9 +389,9 @@ export const calls = {
     method: 'GET',
     path: '/api/websites/search',
     access: 'person',
-    summary: 'One page of my websites, searched and sorted, with their sign-ins in the last 30 days',
-    input: websites.WebsiteSearch,
-    output: websites.FoundWebsites,
+    summary: 'One page of my websites, searched and sorted, with their sign-ins of a week and the next step of their set-up',
+    input: websiteList.WebsiteSearch,
+    output: websiteList.FoundWebsites,
   },
   readWebsite: {
     method: 'GET',

@@ -7,7 +7,8 @@ export type SetupStep = (typeof SETUP_STEPS)[number];
 
 export const WebsiteSetupQuery = DomainParams;
 
-const SetupStepState = z.object({
+/** A step with its state. */
+export const SetupStepState = z.object({
   step: z.enum(SETUP_STEPS).meta({
     description:
       'link: a page of the website begins a sign-in; callback: it exists and rejects a made-up token; sign_in: the website verified a token; proof: the domain is verified; mail: an email was accepted',

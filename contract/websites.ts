@@ -2,16 +2,7 @@ import { z } from 'zod';
 import { Branding, line } from './account.ts';
 import { accentFault } from './colors.ts';
 import { MAX_EMAIL_LENGTH } from './emails.ts';
-import {
-  MAX_DOMAIN_INPUT,
-  MAX_EXPORTED_VISITORS,
-  MAX_LIST_PAGE,
-  MAX_PAGE,
-  STATS_DAYS,
-  STATS_PERIODS,
-  VISITOR_DAYS,
-  VISITORS_PAGE,
-} from './limits.ts';
+import { MAX_DOMAIN_INPUT, MAX_EXPORTED_VISITORS, MAX_PAGE, STATS_DAYS, STATS_PERIODS, VISITOR_DAYS, VISITORS_PAGE } from './limits.ts';
 import { type CountName, countsOf, EMAIL_METHODS, type EmailMethod, METHODS, type Method, OTHER_METHODS, ofEmails } from './methods.ts';
 import { websiteNameFault } from './rules.ts';
 import { Email } from './signin.ts';
@@ -140,23 +131,6 @@ export const WebsiteHistory = z.object({
     .meta({ description: 'UTC days, oldest first, including those without sign-ins' }),
 });
 export const WebsiteStatsList = z.array(WebsiteStats);
-
-const WEBSITE_SORTS = ['added', 'name', 'sign-ins'] as const;
-export type WebsiteSort = (typeof WEBSITE_SORTS)[number];
-
-export const WebsiteSearch = z.object({
-  q: z.string().trim().max(MAX_HOST_LENGTH).default('').meta({ description: 'Part of the domain, as A-label or decoded' }),
-  sort: z.enum(WEBSITE_SORTS).default('added').meta({ description: 'Newest first, by domain, or by sign-ins of the last 30 days' }),
-  page: z.coerce.number().int().min(1).max(MAX_PAGE).default(1),
-  limit: z.coerce.number().int().min(1).max(MAX_LIST_PAGE).default(25),
-});
-
-/** One page of the websites that a search found. A page after the last one is the last one. */
-export const FoundWebsites = z.object({
-  total: z.number().meta({ description: 'Websites that the search found, on all pages' }),
-  page: z.number(),
-  websites: z.array(Website.extend({ stats: WebsiteStats.omit({ id: true }) })),
-});
 
 /** The branding of a website. An empty value means none, or for `fromName` and `logoUrl` those of the account. */
 const brandingFields = {

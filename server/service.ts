@@ -76,7 +76,7 @@ export function createService(parts: Parts): Service {
   };
   const signIn = createSignIn(platform, { developers, events, mail, interactions, makeCall, sendPage });
   const openId = createOpenId(platform, { events, sendPage, steps: signIn.steps });
-  const websites = createWebsites(platform, { outbox, invitations: signIn.requests, logos, stats: activity.stats });
+  const websites = createWebsites(platform, { outbox, invitations: signIn.requests, logos });
 
   const identityAt = (resource: Resource) =>
     createIdentity({ sessions, apiKeys: bearers, accessTokens: openId.accessTokens, resource: resourceUri(publicUrl, resource) });

@@ -85,9 +85,12 @@ const DEVICES = 'features/devices/devices.tsx#Devices';
 
 /** Websites on one page of their list. */
 export const WEBSITES_PER_PAGE = 25;
+/** The newest websites that the home of the developer shows. */
+export const HOME_WEBSITES = 6;
 /** The newest entries of the audit log that the overview shows. */
 export const RECENT_ENTRIES = 4;
-const FIRST_WEBSITES = ['searchWebsites', { q: '', sort: 'added', page: 1, limit: WEBSITES_PER_PAGE }] as const;
+const HOME_LIST = ['searchWebsites', { q: '', sort: 'added', order: 'desc', page: 1, limit: HOME_WEBSITES }] as const;
+const FIRST_WEBSITES = ['searchWebsites', { q: '', sort: 'added', order: 'desc', page: 1, limit: WEBSITES_PER_PAGE }] as const;
 
 /** What each page is: the router, the commands, and the service by the build (web/build-pages.ts) follow from it. In the order of the commands. */
 export const pages = {
@@ -154,6 +157,8 @@ export const pages = {
   developer: {
     frame: 'portal',
     component: 'features/developer/developer-page.tsx#DeveloperPage',
+    parts: { websites: 'features/websites/website-cards.tsx#WebsiteCards' },
+    prefetches: [HOME_LIST],
     above: INVITATIONS,
     around: 'features/developer/developer-page.tsx#TokenLogin',
     command: { label: 'Developer Home', keywords: ['portal'] },

@@ -14,7 +14,7 @@ type LazyComponent = LazyExoticComponent<ComponentType<Record<string, ReactNode>
 /** The functions that load the files with the components of `pages`. The build fails when one is missing (build-pages.ts). */
 const files = import.meta.glob<Record<string, ComponentType<Record<string, ReactNode>>>>([
   './features/*/*-{page,pages}.tsx',
-  './features/*/{connections,devices,invitations}.tsx',
+  './features/*/{connections,devices,invitations,website-cards}.tsx',
   '!./features/signin/**',
 ]);
 

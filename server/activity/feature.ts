@@ -4,6 +4,7 @@ import { eventEndpoints, WebsiteEvents } from './events.ts';
 import { logEndpoints, WebsiteLog } from './log.ts';
 import { setupEndpoints, WebsiteSetup } from './setup.ts';
 import { rollUp, Stats, statsEndpoints } from './stats.ts';
+import { WebsiteList, websiteListEndpoints } from './website-list.ts';
 
 type Needs = {
   /** For the uptime in the overview. */
@@ -11,14 +12,19 @@ type Needs = {
   outbox: Pick<Outbox, 'failing'>;
 };
 
-/** What happened at an account's websites and applications: events, log and statistics, and how far the set-up of a website is. */
+/** What happened at an account's websites and applications: list, events, log and statistics, and how far the set-up of a website is. */
 export function createActivity(platform: Platform, { status, outbox }: Needs) {
   const stats = new Stats({ ...platform, uptime: () => status.uptimePercent() });
   const setup = new WebsiteSetup({ ...platform, failingMail: () => outbox.failing() });
   const events = new WebsiteEvents(platform);
   return {
-    stats,
-    endpoints: [...statsEndpoints(stats), ...eventEndpoints(events), ...logEndpoints(new WebsiteLog(platform)), ...setupEndpoints(setup)],
+    endpoints: [
+      ...statsEndpoints(stats),
+      ...eventEndpoints(events),
+      ...logEndpoints(new WebsiteLog(platform)),
+      ...setupEndpoints(setup),
+      ...websiteListEndpoints(new WebsiteList({ ...platform, setup })),
+    ],
     jobs: [
       {
         name: 'roll-up',

@@ -37,16 +37,11 @@ export class WebsiteSetup {
 
   /** @throws Fault website_not_found */
   async read({ email }: Account, domain: string): Promise<Output<'websiteSetup'>> {
-    const { config, isLocal, failingMail } = this.#parts;
     // Before the rest, so that every later change is an event after the cursor.
     const newest = await this.#events.newest();
     const website = await this.#store.find(email, normalDomain(domain) ?? '');
     if (!website) throw new Fault('website_not_found');
-    const rows = await this.#store.activity(website, isLocal);
-    const steps = setupSteps({
-      ...factsOf(website, rows),
-      mail: { ...mailOf(website, rows), isLocal: config.smtpUrl === null, isFailing: failingMail() !== null },
-    });
+    const [steps] = await this.#stepsOf([website]);
     return {
       complete: steps.every(({ state }) => state === 'done'),
       steps,
@@ -54,7 +49,33 @@ export class WebsiteSetup {
       cursor: newest === null ? null : String(newest),
     };
   }
+
+  /** Returns by the ids of websites that an account manages the first step that failed, else the first open one. */
+  async nextSteps({ email }: Account, ids: string[]): Promise<Map<string, Step>> {
+    const websites = await this.#store.findAll(email, ids);
+    const steps = await this.#stepsOf(websites);
+    return new Map(
+      websites.flatMap(({ id }, index) => {
+        const next = steps[index].find(({ state }) => state === 'failed') ?? steps[index].find(({ state }) => state === 'open');
+        return next ? [[id, next]] : [];
+      }),
+    );
+  }
+
+  /** Returns the steps of each website, in the same order. */
+  async #stepsOf(websites: FoundWebsite[]): Promise<Step[][]> {
+    const { config, isLocal, failingMail } = this.#parts;
+    const activity = await this.#store.activity(websites, isLocal);
+    const service = { isLocal: config.smtpUrl === null, isFailing: failingMail() !== null };
+    return websites.map((website) => {
+      const rows = activity.filter(({ id, domain, at }) => id === website.id || (domain === LOCALHOST && at >= website.since));
+      const own = rows.filter(({ id }) => id === website.id);
+      return setupSteps({ ...factsOf(website, rows), mail: { ...mailOf(website, own), ...service } });
+    });
+  }
 }
+
+type Step = Output<'websiteSetup'>['steps'][number];
 
 /** Binds the call that returns the state of the set-up. */
 export function setupEndpoints(setup: WebsiteSetup): Endpoint[] {
@@ -67,7 +88,7 @@ const REFUSED = ['used', 'expired', 'other_domain'];
 const NOT_ACCEPTED = ['mail_delayed', 'mail_refused', 'mail_expired'];
 
 function factsOf(website: FoundWebsite, rows: ActivityRow[]): Omit<SetupFacts, 'mail'> {
-  const own = rows.filter(({ isOwn }) => isOwn);
+  const own = rows.filter(({ id }) => id === website.id);
   const refusal = newestOf(own, ({ action, result }) => action === 'token_refused' && REFUSED.includes(result ?? ''));
   const { checkedAt, results } = website;
   return {
@@ -76,7 +97,7 @@ function factsOf(website: FoundWebsite, rows: ActivityRow[]): Omit<SetupFacts, '
     wasProven: own.some(({ action }) => action === 'website_proven'),
     check: checkedAt && results ? { at: checkedAt, results } : null,
     verifiedAt: newestOf(own, ({ action }) => VERIFIED.includes(action))?.at ?? null,
-    localAt: newestOf(rows, ({ action, isOwn }) => !isOwn && VERIFIED.includes(action))?.at ?? null,
+    localAt: newestOf(rows, ({ action, id }) => id !== website.id && VERIFIED.includes(action))?.at ?? null,
     verifiedBefore: website.verifiedBefore,
     requestedAt: newestOf(own, ({ action }) => action === 'sign_in_requested')?.at ?? null,
     openedAt: newestOf(own, ({ action }) => action === 'signed_in')?.at ?? null,
@@ -86,9 +107,8 @@ function factsOf(website: FoundWebsite, rows: ActivityRow[]): Omit<SetupFacts, '
 
 function mailOf(
   { acceptedBefore }: FoundWebsite,
-  rows: ActivityRow[],
+  own: ActivityRow[],
 ): Pick<SetupFacts['mail'], 'acceptedAt' | 'acceptedBefore' | 'problem'> {
-  const own = rows.filter(({ isOwn }) => isOwn);
   const problem = newestOf(own, ({ action }) => NOT_ACCEPTED.includes(action));
   return {
     acceptedAt: newestOf(own, ({ action, isByEmail }) => action === 'mail_accepted' || isByEmail)?.at ?? null,
@@ -116,13 +136,14 @@ type FoundWebsite = {
   acceptedBefore: boolean;
 };
 
-/** The newest row of the activity log of an action and a result. `isOwn`: of the website itself, not of localhost. */
-type ActivityRow = { isOwn: boolean; action: string; result: string | null; isByEmail: boolean; at: Date };
+/** The newest row of the activity log of a website, an action and a result; also of localhost. */
+type ActivityRow = { id: string; domain: string; action: string; result: string | null; isByEmail: boolean; at: Date };
 
 /** The newest rows of a website that are read. Earlier ones are known from the statistics. */
 const MAX_ROWS = 2_000;
 
-const FIND = `
+/** Selects websites that the address $1 manages. @param condition with $2 */
+const findBy = (condition: string) => `
 select w.id, w.domain, w.domain_since as since, w.proven_at is not null as "isProven", c.at as "checkedAt", c.callback, c.results,
   coalesce(counted.verified, false) as "verifiedBefore", coalesce(counted.accepted, false) as "acceptedBefore"
 from websites w left join website_checks c on c.website_id = w.id and c.at >= w.domain_since
@@ -130,16 +151,16 @@ cross join lateral (
   select sum(completed + openid_opened) > 0 as verified, sum(opened + openid_opened) > 0 as accepted
   from daily_sites where website = w.id and day > (w.domain_since at time zone 'UTC')::date
 ) counted
-where w.domain = $2 and ${managedBy('w', '$1')}`;
+where ${condition} and ${managedBy('w', '$1')}`;
 
-// $1 the website, $2 since when it has its domain, $3 whether to read localhost too. A former proof is of any time.
+// $1 the websites, $2 whether to read localhost too. A former proof is of any time.
 const ACTIVITY = `
-select distinct on ("isOwn", action, result, "isByEmail") site.id = $1 as "isOwn", action, result, coalesce(${BY_EMAIL}, false) as "isByEmail", row.at
+select distinct on (site.id, action, result, "isByEmail") site.id, site.domain, action, result, coalesce(${BY_EMAIL}, false) as "isByEmail", row.at
 from websites site cross join lateral (
   select id, at, action, result, method from activity_log where website_id = site.id order by id desc limit ${MAX_ROWS}
 ) row
-where (site.id = $1 or $3 and site.domain = '${LOCALHOST}') and (row.at >= $2 or action = 'website_proven')
-order by "isOwn", action, result, "isByEmail", row.id desc`;
+where (site.id = any($1::uuid[]) or $2 and site.domain = '${LOCALHOST}') and (row.at >= site.domain_since or action = 'website_proven')
+order by site.id, action, result, "isByEmail", row.id desc`;
 
 /** The statements of the set-up. */
 class SetupStore {
@@ -149,14 +170,22 @@ class SetupStore {
     this.#core = core;
   }
 
-  /** Returns a website that the address manages, by its domain, or null. */
-  async find(email: string, domain: string): Promise<FoundWebsite | null> {
-    const { rows } = await this.#core.query<FoundWebsite>({ name: 'setup-website', text: FIND, values: [email, domain] });
-    return rows[0] ?? null;
+  /** Returns a website that the address manages, by its domain, or undefined. */
+  async find(email: string, domain: string): Promise<FoundWebsite | undefined> {
+    return (await this.#query<FoundWebsite>('setup-website', findBy('w.domain = $2'), [email, domain]))[0];
   }
 
-  /** Returns what happened last at a website, and with `localhost` also at localhost, since the website has its domain. */
-  async activity({ id, since }: FoundWebsite, localhost: boolean): Promise<ActivityRow[]> {
-    return (await this.#core.query<ActivityRow>({ name: 'setup-activity', text: ACTIVITY, values: [id, since, localhost] })).rows;
+  /** Returns those of the given websites that the address manages, in any order. */
+  findAll(email: string, ids: string[]): Promise<FoundWebsite[]> {
+    return this.#query('setup-websites', findBy('w.id = any($2::uuid[])'), [email, ids]);
+  }
+
+  /** Returns what happened last at each website since it has its domain, and with `localhost` also at localhost. */
+  activity(websites: FoundWebsite[], localhost: boolean): Promise<ActivityRow[]> {
+    return this.#query('setup-activity', ACTIVITY, [websites.map(({ id }) => id), localhost]);
+  }
+
+  async #query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.#core.query<Row>({ name, text, values })).rows;
   }
 }

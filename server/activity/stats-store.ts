@@ -121,9 +121,9 @@ order by given.day desc`;
 export const countedFor = (localhost: boolean) =>
   localhost ? `(${managedBy('w', '$1')} or w.domain = '${LOCALHOST}')` : managedBy('w', '$1');
 
-/** The statistics of the websites of the address $1; $2: only of these ids, or null. The median is a measured time: of two in the middle, the lower one. */
+/** The statistics of the websites of the address $1. The median is a measured time: of two in the middle, the lower one. */
 const WEBSITE_STATS = `
-with registered as materialized (select id from websites w where ${countedFor(false)} and ($2::uuid[] is null or w.id = any($2))),
+with registered as materialized (select id from websites w where ${countedFor(false)}),
 totals as (
   select website, ${COLUMNS.map((column) => `sum(${column}) as ${column}`).join(', ')}
   from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY} group by website
@@ -164,9 +164,9 @@ export async function readDailyLogins(core: pg.Pool): Promise<Output<'dailyLogin
   return (await core.query<Output<'dailyLogins'>[number]>({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
 }
 
-/** @param ids of the websites to read; null: all that the address manages */
-export async function readWebsiteStats(core: pg.Pool, email: string, ids: string[] | null): Promise<Output<'websiteStats'>> {
-  const query = { name: 'stats-websites', text: WEBSITE_STATS, values: [email, ids] };
+/** Reads the sign-ins of the websites that an address manages. */
+export async function readWebsiteStats(core: pg.Pool, email: string): Promise<Output<'websiteStats'>> {
+  const query = { name: 'stats-websites', text: WEBSITE_STATS, values: [email] };
   return (await core.query<Output<'websiteStats'>[number]>(query)).rows;
 }
 

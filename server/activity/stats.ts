@@ -36,12 +36,9 @@ export class Stats {
     this.#parts = parts;
   }
 
-  /**
-   * Returns the sign-ins of the account's websites, each from the time when the website became the account's.
-   * @param ids only of these websites
-   */
-  ofWebsites({ email }: Account, ids?: string[]): Promise<Output<'websiteStats'>> {
-    return readWebsiteStats(this.#parts.core, email, ids ?? null);
+  /** Returns the sign-ins of the account's websites, each from the time when the website became the account's. */
+  ofWebsites({ email }: Account): Promise<Output<'websiteStats'>> {
+    return readWebsiteStats(this.#parts.core, email);
   }
 
   /** Returns the sign-ins to one website of the account, per day. @throws Fault website_not_found */

@@ -4,7 +4,6 @@ import { brandingEndpoints, type Logos, WebsiteBrandings } from './branding.ts';
 import { CallbackChecks, callbackCheckEndpoints } from './callback-checks.ts';
 import { Claims, claimEndpoints } from './claims.ts';
 import { type InviteMember, Members, memberEndpoints } from './members.ts';
-import { type StatsReader, WebsiteSearch, websiteSearchEndpoints } from './search.ts';
 import { openStorage } from './storage.ts';
 import { uploadEndpoints, uploadsRouter } from './upload-routes.ts';
 import { createUploadUrls, Uploads } from './uploads.ts';
@@ -16,11 +15,10 @@ type Needs = {
   /** Emails invitations. */
   invitations: { inviteOwner: InviteOwner; inviteMember: InviteMember };
   logos: Logos;
-  stats: StatsReader;
 };
 
 /** Websites with their members, domains, branding, icons and visitors. */
-export function createWebsites(platform: Platform, { outbox, invitations, logos, stats }: Needs) {
+export function createWebsites(platform: Platform, { outbox, invitations, logos }: Needs) {
   const { config, database, log, secretKeys, publicUrl } = platform;
   const uploads = new Uploads({ ...platform, urls: createUploadUrls(secretKeys, publicUrl), storage: openStorage(config) });
   const websites = new Websites({ ...platform, uploads, inviteOwner: (owner, register) => invitations.inviteOwner(owner, register) });
@@ -33,7 +31,6 @@ export function createWebsites(platform: Platform, { outbox, invitations, logos,
       ...callbackCheckEndpoints(new CallbackChecks(platform)),
       ...claimEndpoints(new Claims({ ...platform, outbox })),
       ...memberEndpoints(members),
-      ...websiteSearchEndpoints(new WebsiteSearch({ database, stats })),
       ...brandingEndpoints(brandings),
       ...visitorEndpoints(new Visitors(platform)),
       ...uploadEndpoints(uploads),

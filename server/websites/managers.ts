@@ -66,10 +66,12 @@ export const canBeGivenBack = ({ registeredByOthers, provenAt }: WebsiteRecord):
 /** Returns the path of the icon for those who manage the website, or null; one on probation has none. */
 export const iconUrlOf = ({ icon, claimedAt }: WebsiteRecord): string | null => (icon && claimedAt ? uploadPath(icon) : null);
 
-/** Returns websites as an account that manages them sees them, in the same order. */
-export async function presentWebsites(database: Database, { email }: Account, websites: WebsiteRecord[]): Promise<Output<'listWebsites'>> {
-  const [challenges, roles] = await Promise.all([challengesOf(database, websites), rolesAt(database, email, websites)]);
-  return websites.map((website) => ({
+/**
+ * Returns a website as an account that manages it sees it, without what proves the domain.
+ * @param role of the account as a member; null: the website is linked to its address, or the membership has just ended
+ */
+export function withoutProof(website: WebsiteRecord, email: string, role: WebsiteRole | null): Omit<Output<'readWebsite'>, 'proof'> {
+  return {
     id: website.id,
     domain: website.domain,
     displayDomain: displayDomainOf(website.domain),
@@ -78,9 +80,16 @@ export async function presentWebsites(database: Database, { email }: Account, we
     onProbation: website.claimedAt === null,
     registeredByOthers: website.email === email && canBeGivenBack(website),
     createdAt: website.createdAt.toISOString(),
-    // A membership that ended after the website was read gives the smaller role.
-    role: website.email === email ? 'owner' : (roles.get(website.id) ?? 'member'),
+    role: website.email === email ? 'owner' : (role ?? 'member'),
     linkedAddress: website.email ?? email,
+  };
+}
+
+/** Returns websites as an account that manages them sees them, in the same order. */
+export async function presentWebsites(database: Database, { email }: Account, websites: WebsiteRecord[]): Promise<Output<'listWebsites'>> {
+  const [challenges, roles] = await Promise.all([challengesOf(database, websites), rolesAt(database, email, websites)]);
+  return websites.map((website) => ({
+    ...withoutProof(website, email, roles.get(website.id) ?? null),
     proof: proofFor(website.domain, challenges.get(website.domain) as string),
   }));
 }

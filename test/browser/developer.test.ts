@@ -208,7 +208,7 @@ describe('a website', () => {
     await dialog.getByText(`When the website moves, this ends at once for ${first}:`).waitFor();
     await dialog.getByRole('button', { name: 'Move website' }).click();
     await page.getByText('Website updated successfully').waitFor();
-    await heading(page, second);
+    await page.getByRole('rowheader', { name: second }).waitFor();
 
     await page.reload();
     await page.getByRole('button', { name: `Delete ${second}` }).click();

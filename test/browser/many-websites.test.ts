@@ -24,15 +24,20 @@ beforeAll(async () => {
   const context = await scene.newBrowser();
   await context.addCookies([...client.cookies].map(([name, value]) => ({ name: name.split(';')[0], value, url: scene.service.url })));
   page = await context.newPage();
+  // Wide enough for the columns.
+  await page.setViewportSize({ width: 1280, height: 800 });
 });
 
 const url = (query = '') => `${scene.service.url}/developer-email-auth${query}`;
-const rows = () => page.getByRole('listitem').filter({ has: page.getByRole('heading', { level: 3 }) });
-const firstIs = (domain: string) => expect.poll(() => rows().first().getByRole('heading').textContent()).toBe(domain);
+const rows = () => page.getByRole('row').filter({ has: page.getByRole('rowheader') });
+const firstIs = (domain: string) => expect.poll(() => rows().first().getByRole('rowheader').getByRole('link').textContent()).toBe(domain);
 const open = async (query: string, first: string) => {
   await page.goto(url(query));
   await firstIs(first);
 };
+
+const sorted = (column: string, order: string) =>
+  expect.poll(() => page.getByRole('columnheader', { name: column, exact: true }).getAttribute('aria-sort')).toBe(order);
 
 test('shows a page of the list with few elements, and the next one by the keyboard; the back button returns', async () => {
   await open('', 'site-1.many.example');
@@ -54,11 +59,19 @@ test('searches and sorts, and the address says how', async () => {
   await page.getByLabel('Search websites').fill('site-99');
   await page.waitForURL(url('?q=site-99'));
   await expect.poll(() => rows().count()).toBe(11);
-  await page.getByLabel('Order').selectOption('Most sign-ins');
+  await page.getByRole('link', { name: 'Sign-ins', exact: true }).click();
   await page.waitForURL(url('?q=site-99&sort=sign-ins'));
   await firstIs('site-999.many.example');
   await page.reload();
   await firstIs('site-999.many.example');
+  await sorted('Sign-ins', 'descending');
+  await page.getByRole('link', { name: 'Sign-ins', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(url('?q=site-99&sort=sign-ins&order=asc'));
+  await firstIs('site-99.many.example');
+  await sorted('Sign-ins', 'ascending');
+  await page.goBack();
+  await sorted('Sign-ins', 'descending');
   expect(await page.getByLabel('Search websites').inputValue()).toBe('site-99');
   await page.getByLabel('Search websites').fill('nothing');
   await page.getByRole('heading', { name: 'No website found' }).waitFor();
@@ -67,9 +80,27 @@ test('searches and sorts, and the address says how', async () => {
   expect(await page.getByLabel('Search websites').inputValue()).toBe('');
 });
 
-test('fits a phone', async () => {
+test('has the state, the sign-ins of seven days, success, last sign-in and team in columns', async () => {
+  await open('?q=site-30.', 'site-30.many.example');
+  expect(await page.getByRole('table', { name: 'My websites' }).getByRole('columnheader').allTextContents()).toEqual([
+    'Website',
+    'State',
+    'Sign-ins',
+    'Success',
+    'Last sign-in',
+    'Team',
+    'Actions',
+  ]);
+  const texts = (await rows().first().getByRole('cell').allInnerTexts()).map((cell) => cell.replace(/\s+/g, ' ').trim());
+  expect(texts).toEqual(['Active Not verified', '330', '2%', expect.stringMatching(/^\d+ \w+ \d{4}$/), '1', 'Edit Delete']);
+});
+
+test('becomes rows that name their figures on a phone, with a list of orders', async () => {
   await page.setViewportSize({ width: 320, height: 700 });
   await open('?q=site-30', 'site-30.many.example');
   await evaluates(page, 'document.documentElement.scrollWidth', 320);
-  await page.setViewportSize({ width: 1024, height: 800 });
+  await rows().first().getByText('Last sign-in').waitFor();
+  await page.getByLabel('Order').selectOption('Most sign-ins');
+  await page.waitForURL(url('?q=site-30&sort=sign-ins'));
+  await firstIs('site-309.many.example');
 });

@@ -30,9 +30,9 @@ const complete = (page: Page, count: number) =>
 test('shows a sign-in and each step as it happens, without a reload, and pauses without a gap, by keyboard', async () => {
   const domain = await addSite();
   const page = await openPage('/developer-email-auth');
-  await page.getByRole('button', { name: `More actions for ${domain}` }).focus();
+  await page.getByRole('link', { name: domain, exact: true }).focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('menuitem', { name: 'Log' }).focus();
+  await page.getByRole('link', { name: 'Log', exact: true }).focus();
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/dashboard/websites/${domain}/log`);
   await heading(page, 'No sign-ins yet');

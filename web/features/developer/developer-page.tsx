@@ -3,12 +3,13 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { ApiError } from '../../../contract/client.ts';
+import { LOCALHOST } from '../../../contract/urls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useCall } from '../../lib/calls.ts';
 import { useTokenLogin, useUser } from '../../lib/session.ts';
 import { isFirstHome, markHomeOpened, readReturnPath } from '../../lib/storage.ts';
 import { listStateOf, websitesQuery } from '../../lib/url-state.ts';
-import { paths, websitePath } from '../../pages.ts';
+import { HOME_WEBSITES, paths, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { ArrowIcon, MailIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -19,15 +20,15 @@ import { toastFailure } from '../../ui/toast.tsx';
  * /developer: the home page of the portal, where every sign-in ends. It leads to the page that the sign-in was for. After a sign-in
  * without one, it leads to the account's only website or to the table of several, unless an invitation is to be answered.
  */
-export function DeveloperPage() {
+export function DeveloperPage({ websites }: { websites: ReactNode }) {
   const [, navigate] = useLocation();
   // Only read: React may start a render again, and then initializes the state again.
   const [arrival] = useState(() => ({ page: readReturnPath(), isFirst: isFirstHome() }));
   const asks = arrival.page === null && arrival.isFirst;
-  const websites = useQuery({ ...websitesQuery(listStateOf(new URLSearchParams())), enabled: asks });
+  const first = useQuery({ ...websitesQuery(listStateOf(new URLSearchParams()), HOME_WEBSITES), enabled: asks });
   const invitations = useCall('listInvitations', {}, { enabled: asks });
-  const isKnown = !asks || websites.isError || invitations.isError || Boolean(websites.data && invitations.data);
-  const page = arrival.page ?? (asks && invitations.data?.length === 0 ? pageOf(websites.data) : null);
+  const isKnown = !asks || first.isError || invitations.isError || Boolean(first.data && invitations.data);
+  const page = arrival.page ?? (asks && invitations.data?.length === 0 ? pageOf(first.data) : null);
   useEffect(() => {
     if (!isKnown) return;
     markHomeOpened();
@@ -54,14 +55,16 @@ export function DeveloperPage() {
         </span>
         <ArrowIcon className="size-4 text-muted transition-transform group-hover:translate-x-0.5" />
       </Link>
+      {websites}
     </>
   );
 }
 
-/** Returns the page of the only website, the table of several, or null. */
+/** Returns the page of the only website, the table of several, or null. The website `localhost` of local mode is not counted. */
 function pageOf(found: Output<'searchWebsites'> | undefined): string | null {
-  if (!found || found.total === 0) return null;
-  return found.total === 1 ? websitePath(found.websites[0].domain) : paths.websites;
+  if (!found || found.total > HOME_WEBSITES) return found ? paths.websites : null;
+  const [first, second] = found.websites.filter(({ domain }) => domain !== LOCALHOST);
+  return second ? paths.websites : first ? websitePath(first.domain) : null;
 }
 
 /**

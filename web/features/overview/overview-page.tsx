@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
+import { LOCALHOST } from '../../../contract/urls.ts';
 import { STALE_MS, useCall, useRefresh } from '../../lib/calls.ts';
 import { isLocalMode } from '../../lib/local-mode.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
@@ -88,7 +89,9 @@ function percentOf(percent: number | null): string | null {
 
 /** The next step until the first sign-in: add a website, then link to its sign-in page. */
 function NextStep({ websites, logins }: { websites: Output<'searchWebsites'>['websites']; logins: number }) {
-  const domain = websites[0]?.domain;
+  // An app on this computer is followed on the page of localhost.
+  const own = websites.filter(({ domain }) => domain !== LOCALHOST);
+  const domain = own[0]?.domain;
   if (!domain) {
     return (
       <section aria-labelledby="next" className="mt-10">
@@ -104,7 +107,7 @@ function NextStep({ websites, logins }: { websites: Output<'searchWebsites'>['we
     );
   }
   // In local mode, the logins include those to this computer.
-  if (isLocalMode ? websites.some(({ stats }) => stats.opened + stats.again > 0) : logins > 0) return null;
+  if (isLocalMode ? own.some(({ lastSignIn }) => lastSignIn !== null) : logins > 0) return null;
   const signIn = `${paths.signIn}?forward_url=${encodeURIComponent(`https://${domain}/`)}`;
   return (
     <section aria-labelledby="next" className="mt-10 grid grid-cols-1 gap-4">

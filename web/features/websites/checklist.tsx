@@ -2,7 +2,6 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { Link } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { WEBSITE_PATHS } from '../../../contract/pages.ts';
-import type { SetupStep } from '../../../contract/setup.ts';
 import { isThisMachine, LOCALHOST } from '../../../contract/urls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall, useRefresh } from '../../lib/calls.ts';
@@ -17,7 +16,7 @@ import { useIntegration } from '../../ui/integration.tsx';
 import { Disclosure, RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Failed } from '../../ui/states.tsx';
 import { LiveState, useLiveEvents, withCode } from './live-events.tsx';
-import type { Website } from './website.ts';
+import { STEP_TITLES, type Website } from './website.ts';
 
 type Setup = Output<'websiteSetup'>;
 type Step = Setup['steps'][number];
@@ -105,14 +104,6 @@ function progressOf(steps: readonly Step[]): string {
   return `${count('done')} of ${steps.length} steps done${needs}. Each turns green by itself.`;
 }
 
-const TITLES: Record<SetupStep, string> = {
-  link: 'Link on your site',
-  callback: 'Callback',
-  sign_in: 'First sign-in',
-  proof: 'Domain',
-  mail: 'Email',
-};
-
 const STATES: Record<Step['state'], string> = { open: 'To do', done: 'Done', failed: 'Needs attention' };
 
 /** Tells screen readers which steps have changed since they were shown first. */
@@ -122,7 +113,7 @@ function Changes({ steps }: { steps: readonly Step[] }) {
   useEffect(() => {
     const changed = steps.filter(({ step, state }) => known.current.some((each) => each.step === step && each.state !== state));
     known.current = steps;
-    if (changed.length > 0) setText(changed.map(({ step, state }) => `${TITLES[step]}: ${STATES[state]}.`).join(' '));
+    if (changed.length > 0) setText(changed.map(({ step, state }) => `${STEP_TITLES[step]}: ${STATES[state]}.`).join(' '));
   }, [steps]);
   return (
     <p aria-live="polite" className="sr-only">
@@ -149,7 +140,7 @@ function StepRow({ number, step: { step, state, text, fix }, children }: { numbe
       <StepMark state={state} number={number} />
       <div className="min-w-0 grow">
         <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-          <h3 className="text-[0.9375rem] font-medium leading-6">{TITLES[step]}</h3>
+          <h3 className="text-[0.9375rem] font-medium leading-6">{STEP_TITLES[step]}</h3>
           <p className={cx('text-[0.8125rem] leading-6', TONES[state])}>{STATES[state]}</p>
         </div>
         <p className="text-sm leading-6 text-muted wrap-anywhere">{withCode(text)}</p>

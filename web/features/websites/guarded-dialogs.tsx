@@ -8,6 +8,9 @@ import { DomainField } from '../../ui/field.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { domainFault, WEBSITES, type Website } from './website.ts';
 
+/** What the dialogs need to know of a website. */
+type Named = Pick<Website, 'id' | 'domain' | 'displayDomain'>;
+
 /**
  * Moves a website to another domain, after what that ends was shown: the only way to do it.
  * @param to the new domain as it was typed @param iconUrl the new icon; undefined: it stays
@@ -19,7 +22,7 @@ export function MoveDialog({
   onMoved,
   onClose,
 }: {
-  website: Website;
+  website: Named;
   to?: string;
   iconUrl?: string | null;
   onMoved?: (moved: Website) => void;
@@ -85,7 +88,7 @@ export function MoveDialog({
   );
 }
 
-function faultOfMove(domain: string, website: Website): string | null {
+function faultOfMove(domain: string, website: Named): string | null {
   return domainFault(domain) ?? (normalDomain(domain) === website.domain ? 'This is its present domain.' : null);
 }
 
@@ -95,7 +98,7 @@ export function DeleteDialog({
   onDeleted,
   onClose,
 }: {
-  website: Website;
+  website: Named;
   onDeleted?: () => void;
   onClose: () => void;
 }) {

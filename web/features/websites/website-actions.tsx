@@ -2,30 +2,9 @@ import { errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { Button } from '../../ui/button.tsx';
 import { OpenIdValues, Value, Values } from '../../ui/copyable.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { Alert } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { type Claim, WEBSITES, type Website } from './website.ts';
-
-/** How to prove the domain of a website, which ends its daily limit and protects it against claims by others. */
-export function ProofDialog({ website, onClose }: { website: Website; onClose: () => void }) {
-  return (
-    <Dialog title={`Verify ${website.displayDomain}`} onClose={onClose}>
-      <p className="mb-5 text-[0.9375rem] text-muted">
-        Prove in one of two ways that the domain is yours. A verified domain has no daily limit, and no one else can claim it.
-      </p>
-      <Proof
-        domain={website.domain}
-        proof={website.proof}
-        onProven={() => {
-          onClose();
-          toast('Domain verified', website.displayDomain);
-        }}
-      />
-    </Dialog>
-  );
-}
 
 /** The DNS record and the file that prove a domain, with a button that makes the service check them. */
 export function Proof({ domain, proof: given, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
@@ -61,15 +40,6 @@ export function Proof({ domain, proof: given, onProven }: { domain: string; proo
         {prove.isPending ? 'Checking...' : 'Check now'}
       </Button>
     </div>
-  );
-}
-
-/** A registered website is an OpenID Connect client: what to paste. */
-export function OpenIdDialog({ website, onClose }: { website: Website; onClose: () => void }) {
-  return (
-    <Dialog title={`OpenID Connect for ${website.displayDomain}`} onClose={onClose}>
-      <OpenIdOfWebsite website={website} />
-    </Dialog>
   );
 }
 

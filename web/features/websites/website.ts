@@ -1,10 +1,25 @@
 import type { CallName, Output } from '../../../contract/calls.ts';
+import type { SetupStep } from '../../../contract/setup.ts';
 import { DOMAIN_REQUIRED, normalDomain } from '../../../contract/urls.ts';
 
 export type Website = Output<'listWebsites'>[number];
+/** A website of the list. */
+export type ListedWebsite = Output<'searchWebsites'>['websites'][number];
 /** What each tab of a website's page gets. */
 export type TabProps = { website: Website };
 export type Claim = Output<'claimWebsite'>;
+
+/** The steps of the set-up, as pages name them. */
+export const STEP_TITLES: Record<SetupStep, string> = {
+  link: 'Link on your site',
+  callback: 'Callback',
+  sign_in: 'First sign-in',
+  proof: 'Domain',
+  mail: 'Email',
+};
+
+/** Returns the sum of the counts of some days. */
+export const sumOf = (days: readonly number[]): number => days.reduce((sum, count) => sum + count, 0);
 
 /** Returns why a text cannot be the domain of a website, or null. @param text without white space around it */
 export function domainFault(text: string): string | null {

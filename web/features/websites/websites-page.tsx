@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Output } from '../../../contract/calls.ts';
 import { ApiError } from '../../../contract/client.ts';
 import { domainInput, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
@@ -8,21 +9,21 @@ import { useAct } from '../../lib/calls.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/url-state.ts';
 import { registeredPath, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
+import { cx } from '../../ui/cx.ts';
 import { Dialog, FormDialog, useAddParameter } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 import { isThisComputer, LocalhostNote } from '../../ui/local-mode.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { DeleteDialog, MoveDialog } from './guarded-dialogs.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
-import { type Claim, domainFault, WEBSITES, type Website } from './website.ts';
-import { OpenIdDialog, Proof, ProofDialog } from './website-actions.tsx';
-import { WebsiteList } from './website-list.tsx';
+import { type Claim, domainFault, type ListedWebsite, WEBSITES, type Website } from './website.ts';
+import { Proof } from './website-actions.tsx';
+import { WebsiteList, WebsiteListLoading } from './website-list.tsx';
 
-type Open = { dialog: 'save'; website: Website | null } | { dialog: 'openid' | 'prove' | 'delete'; website: Website };
+type Open = { dialog: 'add' } | { dialog: 'edit' | 'delete'; website: ListedWebsite };
 
 /** /developer-email-auth: the websites of the account. */
 export function WebsitesPage() {
@@ -33,7 +34,7 @@ export function WebsitesPage() {
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({ ...websitesQuery(state), placeholderData: keepPreviousData });
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
-  const add = () => setOpen({ dialog: 'save', website: null });
+  const add = () => setOpen({ dialog: 'add' });
   useAddParameter('website', add);
 
   return (
@@ -48,42 +49,44 @@ export function WebsitesPage() {
         </Button>
       </div>
       {error && <Failed error={error} fallback="Your websites could not be loaded." isFetching={isFetching} refetch={refetch} />}
-      {!data && !error && <RowsLoading what="your websites" rows={6} />}
-      {data?.total === 0 && state.q === '' && (
-        <Empty
-          title="No Websites Added"
-          text="Add the domain of your site. It can then send its visitors to the sign-in page and gets a token for each one who signs in."
-        >
-          <Button variant="secondary" onClick={add}>
-            Add Your First Website
-          </Button>
-        </Empty>
-      )}
+      {!data && !error && <WebsiteListLoading />}
       {data && (data.total > 0 || state.q !== '') && (
         <WebsiteList
           state={state}
           found={data}
           busy={isPlaceholderData}
           onShow={show}
-          onOpenId={(website) => setOpen({ dialog: 'openid', website })}
-          onProve={(website) => setOpen({ dialog: 'prove', website })}
-          onEdit={(website) => setOpen({ dialog: 'save', website })}
+          onEdit={(website) => setOpen({ dialog: 'edit', website })}
           onDelete={(website) => setOpen({ dialog: 'delete', website })}
         />
       )}
-      {open?.dialog === 'save' && <WebsiteDialog website={open.website} onClose={close} />}
-      {open?.dialog === 'openid' && <OpenIdDialog website={open.website} onClose={close} />}
-      {open?.dialog === 'prove' && <ProofDialog website={open.website} onClose={close} />}
+      {data && state.q === '' && countOfOwn(data) === 0 && (
+        <div className={cx(data.total > 0 && 'mt-6')}>
+          <Empty
+            title="No Websites Added"
+            text="Add the domain of your site. It can then send its visitors to the sign-in page and gets a token for each one who signs in."
+          >
+            <Button variant="secondary" onClick={add}>
+              Add Your First Website
+            </Button>
+          </Empty>
+        </div>
+      )}
+      {open?.dialog === 'add' && <WebsiteDialog website={null} onClose={close} />}
+      {open?.dialog === 'edit' && <WebsiteDialog website={open.website} onClose={close} />}
       {open?.dialog === 'delete' && <DeleteDialog website={open.website} onClose={close} />}
     </>
   );
 }
 
+/** Returns how many websites were added; `localhost` of local mode was not. Exact up to one page. */
+const countOfOwn = ({ total, websites }: Output<'searchWebsites'>) => total - (websites.some(({ domain }) => domain === LOCALHOST) ? 1 : 0);
+
 /**
  * Adds a website, which ends on its page with the code, or changes one; another domain is confirmed before the website moves there. A
  * domain that another account has registered can be claimed by a proof.
  */
-function WebsiteDialog({ website, onClose }: { website: Website | null; onClose: () => void }) {
+function WebsiteDialog({ website, onClose }: { website: ListedWebsite | null; onClose: () => void }) {
   const save = useAct(website ? 'updateWebsite' : 'createWebsite', WEBSITES);
   const claim = useAct('claimWebsite');
   const field = useRef<HTMLInputElement>(null);
@@ -96,6 +99,7 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
   const [moving, setMoving] = useState(false);
   const isLocal = isThisComputer(domain);
   const adding = website === null;
+  const isMove = website !== null && normalHost(shortened) !== null && normalHost(shortened) !== website.domain;
   const changedIcon = icon.iconUrl === (website?.iconUrl ?? null) ? undefined : icon.iconUrl;
   const busy = save.isPending || claim.isPending || icon.upload !== null;
 
@@ -161,7 +165,11 @@ function WebsiteDialog({ website, onClose }: { website: Website | null; onClose:
         value={domain}
         readOnly={website?.role === 'member'}
         error={fault}
-        note={adding && isLocal ? <LocalhostNote /> : shortened !== domain.trim() && `Shortened to the root domain: ${shortened}`}
+        note={
+          (adding && isLocal && <LocalhostNote />) ||
+          (isMove && `Save asks first: the website moves there, and its sign-in at ${website.displayDomain} ends.`) ||
+          (shortened !== domain.trim() && `Shortened to the root domain: ${shortened}`)
+        }
         onChange={(event) => {
           setDomain(event.target.value);
           setFault(null);
