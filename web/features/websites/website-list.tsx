@@ -108,7 +108,10 @@ const COLUMNS: readonly Column[] = [
 /** The table with its head. Where it is too narrow for the columns, each row is a block, whose cells name themselves. */
 function Table({ state, children }: { state: ListState; children: ReactNode }) {
   return (
-    <table className="block w-full rounded-panel border border-line bg-panel text-left @[52rem]:table @[52rem]:border-separate @[52rem]:border-spacing-0">
+    <table
+      data-rows
+      className="block w-full rounded-panel border border-line bg-panel text-left @[52rem]:table @[52rem]:border-separate @[52rem]:border-spacing-0"
+    >
       <caption className="sr-only">My websites</caption>
       <thead className="hidden @[52rem]:table-header-group">
         <tr>
