@@ -149,6 +149,14 @@ export async function findInbox(host: string, signal: AbortSignal): Promise<stri
   return response?.status === 200 ? url : null;
 }
 
+/** Returns where to read an email to an address, as a sentence: in an inbox of findInbox, or in the web mail of its domain; empty: not known. */
+export async function whereToRead(inbox: string | null, email: string): Promise<string> {
+  if (inbox) return `Read it in the inbox of local mode: ${inbox}`;
+  const { mailboxSite } = await import('../contract/web-mail.ts');
+  const site = mailboxSite(email);
+  return site ? `Open ${site.name}: ${site.url}` : '';
+}
+
 type SignedIn = { host: string; credential: Credential; previous: Credential | null; isHostFromFlag: boolean };
 
 /** Ends the sign-in that a new one replaced, makes its service that of the profile, and prints the result. @returns the exit code */

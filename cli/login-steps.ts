@@ -5,7 +5,7 @@ import { anyEntered, enteredFault, readEntered } from '../contract/entered.ts';
 import { languageOf } from '../contract/languages.ts';
 import type { Context } from './command.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
-import { Attempts, findInbox, readAddress, reportSignIn, type SavedAttempt } from './login-attempts.ts';
+import { Attempts, findInbox, readAddress, reportSignIn, type SavedAttempt, whereToRead } from './login-attempts.ts';
 import { promptText } from './prompts.ts';
 import { requireWritableDirectory, stateDirectory } from './settings.ts';
 
@@ -33,9 +33,7 @@ export async function startLogin(context: Context, given: string | undefined): P
   const login = { host, profile: settings.profile, email, redirectUri: NO_LISTENER, attempts: attempts.saved(), isHostFromFlag };
   const loginId = logins.add(login);
   const inbox = await findInbox(host, signal);
-  terminal.note(
-    `An email with ${anyEntered('size')} is on its way to ${email}.${inbox ? ` Read it in the inbox of local mode: ${inbox}` : ''}`,
-  );
+  terminal.note(`An email with ${anyEntered('size')} is on its way to ${email}. ${await whereToRead(inbox, email)}`.trim());
   terminal.note(
     `Complete the sign-in within ten minutes: \`emailauth login --login ${loginId} --code <${anyEntered('unit')}>\`. Its link does not work for this.`,
   );

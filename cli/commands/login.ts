@@ -104,12 +104,12 @@ async function announceEmail(
   sent: { email: string; host: string; attempt: string; opensBrowser: boolean },
 ): Promise<void> {
   const { terminal, env, signal } = context;
-  const { findInbox } = await import('../login-attempts.ts');
+  const { findInbox, whereToRead } = await import('../login-attempts.ts');
   const inbox = await findInbox(sent.host, signal);
   const opened = inbox && sent.opensBrowser && (await openBrowser(context, inbox));
   terminal.note(`An email is on its way to ${sent.email}.`);
-  if (inbox)
-    terminal.note(opened ? `The inbox of local mode is open in your browser: ${inbox}` : `Read it in the inbox of local mode: ${inbox}`);
+  const where = opened ? `The inbox of local mode is open in your browser: ${inbox}` : await whereToRead(inbox, sent.email);
+  if (where) terminal.note(where);
   if (!terminal.interactive)
     terminal.note(
       `Open its link on this machine within ten minutes, or write its ${anyEntered('size')} to stdin; this command waits for either.`,

@@ -26,6 +26,9 @@ export const register: CommandSpec = {
     const registered = await client
       .registerWebsite({ domain, email })
       .catch((error) => throwTaken(error, domain, `\`emailauth login\`, then \`emailauth sites verify ${domain}\``));
+    const { findInbox, whereToRead } = await import('../login-attempts.ts');
+    const { origin } = new URL(registered.authUrl);
+    const where = await whereToRead(await findInbox(origin, context.signal), registered.email);
     const steps = nextSteps(registered);
     const shortcut = `Or let \`emailauth init --domain ${registered.domain}\` write all of it into your project.`;
 
@@ -44,6 +47,7 @@ export const register: CommandSpec = {
       [
         '',
         `An email with a sign-in link is on its way to ${registered.email}.`,
+        ...(where ? [where] : []),
         'Open it within 7 days to keep the domain. The page of the website shows what is left to do:',
         new URL(websiteHome(registered.domain), registered.authUrl).href,
       ].join('\n'),

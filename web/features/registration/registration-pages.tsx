@@ -6,6 +6,7 @@ import { ApiError } from '../../../contract/client.ts';
 import { isUnfinished, suggestEmail } from '../../../contract/email-suggestions.ts';
 import { EMAIL_MESSAGES, emailFaultOf, readEmail } from '../../../contract/emails.ts';
 import { DOMAIN_REQUIRED, domainInput, domainMessage, LOCALHOST, normalHost } from '../../../contract/urls.ts';
+import { mailboxSite } from '../../../contract/web-mail.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { hasInbox } from '../../lib/local-mode.ts';
 import { INBOX, paths, registeredPath, websitePath } from '../../pages.ts';
@@ -157,13 +158,14 @@ export function RegisteredPage() {
   const email = useHistoryState<{ email?: string } | null>()?.email;
   const isLocal = isThisComputer(named);
   const domain = isLocal ? LOCALHOST : normalHost(named);
+  const mailbox = hasInbox ? { name: 'the local inbox', url: INBOX } : email ? mailboxSite(email) : undefined;
   return (
     <div className="mx-auto max-w-3xl py-10 sm:py-16">
       {isLocal ? (
         <>
           <PageHeading title="Set up your app" className="text-3xl leading-9" />
           <p className="mt-3 max-w-xl leading-7 text-muted">
-            localhost needs no registration: this is the code for an app on this computer.
+            localhost is registered already: this is the code for an app on this computer.
           </p>
         </>
       ) : domain ? (
@@ -173,9 +175,9 @@ export function RegisteredPage() {
             Visitors of <strong className="font-medium text-ink">{domain}</strong> can sign in by email now. We have sent a sign-in link to{' '}
             {email ? <strong className="font-medium text-ink">{email}</strong> : 'your address'}: open it within 7 days to keep the domain.
           </p>
-          {hasInbox && (
-            <ButtonLink variant="secondary" href={INBOX} target="_blank" rel="noopener noreferrer" className="mt-5">
-              Open the local inbox
+          {mailbox && (
+            <ButtonLink variant="secondary" href={mailbox.url} target="_blank" rel="noopener noreferrer" className="mt-5">
+              Open {mailbox.name}
               <OpenIcon />
             </ButtonLink>
           )}
@@ -208,7 +210,7 @@ export function RegisteredPage() {
           Back to Documentation
         </ButtonLink>
         <ButtonLink href={paths.signIn}>Access Developer Area</ButtonLink>
-        {domain && !isLocal && (
+        {domain && (
           <ButtonLink as={Link} variant="secondary" href={websitePath(domain)}>
             Open the website's page
           </ButtonLink>

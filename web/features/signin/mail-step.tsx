@@ -5,6 +5,7 @@ import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import type { AttemptStatus } from '../../../contract/signin.ts';
 import { returnPageOf } from '../../../contract/urls.ts';
+import { mailboxSite } from '../../../contract/web-mail.ts';
 import { api } from '../../lib/api.ts';
 import { isApiError, type OwnTexts, type TextKey, translateError, useTranslator } from '../../lib/texts.ts';
 import { INBOX, paths } from '../../pages.ts';
@@ -18,7 +19,6 @@ import { CodeForm } from './code-form.tsx';
 import { useBoot, usePage } from './page.ts';
 import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
 import { Suggestion } from './suggestion.tsx';
-import { mailboxSite } from './web-mail.ts';
 
 /** The heading of step 2, which says what has become of the email, and the text below it. */
 const headings: Record<AttemptStatus, readonly [title: TextKey, text?: TextKey]> = {
