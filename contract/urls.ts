@@ -51,9 +51,13 @@ export function returnPageOf(forwardUrl: string): string {
   return /^\/(?![/\\])[!-~]{0,500}$/.test(path) ? origin + path : origin;
 }
 
+/** Returns the domain of a website as people or machines write it: its normal form, or `localhost`; null: it can be of none. */
+export const websiteDomain = (input: string): string | null =>
+  normalDomain(input) ?? (input.trim().toLowerCase() === LOCALHOST ? LOCALHOST : null);
+
 /** Returns the website with a domain, as people or machines write it, or undefined. */
 export function findByDomain<Site extends { domain: string }>(websites: readonly Site[], text: string): Site | undefined {
-  const wanted = normalDomain(text);
+  const wanted = websiteDomain(text);
   return websites.find(({ domain }) => domain === wanted);
 }
 

@@ -54,7 +54,7 @@ type Parts = { config: Config; route: DatabaseRoute; log: Log };
 export async function serve(parts: Parts): Promise<Serving> {
   const { config, route } = parts;
   const locking = holdServingLock(route.directUrl, config.secretKey);
-  const database = openDatabase(route);
+  const database = openDatabase(route, { isLocal: config.mode === 'local' });
   // The features are created while PostgreSQL accepts both connections. `locking` is awaited below, and a request connects again.
   locking.catch(() => {});
   void database.core.query('select').catch(() => {});

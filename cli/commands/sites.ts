@@ -2,7 +2,7 @@ import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
 import { hasCode } from '../../contract/errors.ts';
 import { ICON_RULE } from '../../contract/limits.ts';
-import { domainInput, findByDomain } from '../../contract/urls.ts';
+import { domainInput, findByDomain, LOCALHOST } from '../../contract/urls.ts';
 import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';
@@ -31,7 +31,9 @@ const sitesList: CommandSpec = {
     ]);
     const result = sites.map((site) => ({ ...siteData(site, host), signIns: signInsOf(site.id) }));
     terminal.result(result, sites.length > 0 ? records(['DOMAIN', 'VERIFIED', heading, 'SINCE'], rows, terminal) : '');
-    if (sites.length === 0) terminal.note('You have no websites yet. Add one: `emailauth sites add shop.example`');
+    // localhost of local mode was not added.
+    if (sites.every(({ domain }) => domain === LOCALHOST))
+      terminal.note('You have no websites yet. Add one: `emailauth sites add shop.example`');
     return EXIT.ok;
   },
 };

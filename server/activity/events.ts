@@ -4,7 +4,7 @@ import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
 import { METHODS, methodNames } from '../../contract/methods.ts';
 import { type SignInState, STATE_OF_KIND } from '../../contract/sign-in-states.ts';
-import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
+import { websiteDomain } from '../../contract/urls.ts';
 import { isApplicationId } from '../developers/applications.ts';
 import type { Database } from '../platform/db/database.ts';
 import { type Account, type Endpoint, handle } from '../platform/http/endpoint.ts';
@@ -67,7 +67,7 @@ export class WebsiteEvents {
 function domainOf(text: string): string {
   if (isApplicationId(text)) return text;
   const host = text.trim().toLowerCase();
-  return host === LOCALHOST ? host : (normalDomain(host) ?? '');
+  return websiteDomain(host) ?? '';
 }
 
 /** Binds the call that returns events; it may wait for the next one. */

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { WEBSITE_PATHS } from '../../contract/pages.ts';
-import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
+import { LOCALHOST, websiteDomain } from '../../contract/urls.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/db/database.ts';
 import { BY_EMAIL } from '../platform/db/method-rows.ts';
@@ -39,13 +39,13 @@ export class WebsiteSetup {
   async read({ email }: Account, domain: string): Promise<Output<'websiteSetup'>> {
     // Before the rest, so that every later change is an event after the cursor.
     const newest = await this.#events.newest();
-    const website = await this.#store.find(email, normalDomain(domain) ?? '');
+    const website = await this.#store.find(email, websiteDomain(domain) ?? '');
     if (!website) throw new Fault('website_not_found');
     const [steps] = await this.#stepsOf([website]);
     return {
       complete: steps.every(({ state }) => state === 'done'),
       steps,
-      callback: website.callback ?? `https://${website.domain}${WEBSITE_PATHS.callback}`,
+      callback: website.callback ?? `${website.domain === LOCALHOST ? LOCAL_ORIGIN : `https://${website.domain}`}${WEBSITE_PATHS.callback}`,
       cursor: newest === null ? null : String(newest),
     };
   }
@@ -74,6 +74,9 @@ export class WebsiteSetup {
     });
   }
 }
+
+/** Where an app on this computer most often is. */
+const LOCAL_ORIGIN = `http://${LOCALHOST}:3000`;
 
 type Step = Output<'websiteSetup'>['steps'][number];
 

@@ -22,7 +22,8 @@ export const SHOWN_WEBSITE = `case when w.proven_at is not null then w.icon end 
   case when w.proven_at is not null then nullif(w.accent, '') end as accent`;
 const REGISTERED = `select ${SHOWN_WEBSITE} from websites w where domain = $1`;
 const ADD_LOCALHOST = `
-insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
+insert into websites (id, domain, claimed_at, proven_at) values ($1, '${LOCALHOST}', now(), now())
+on conflict (domain) do update set proven_at = excluded.proven_at where websites.proven_at is null`;
 
 /** The parameters of a call that say where its sign-in leads, once they are parsed. */
 export type ParsedDestination = z.output<typeof SignInDestination>;
@@ -126,7 +127,7 @@ export class Destinations {
     }
   }
 
-  /** Registers `localhost` without an owner, so that local mode accepts any app under development. */
+  /** Registers `localhost` without an owner, so that local mode accepts any app under development. There is nothing to prove. */
   async addLocalhost(id: string): Promise<void> {
     await this.#parts.core.query(ADD_LOCALHOST, [id]);
   }

@@ -61,7 +61,7 @@ export function displayDomainOf(domain: string): string {
 function adviceFor(text: string): string {
   const host = hostIn(text);
   const domain = host && registrableOf(host);
-  if (domain && isLocal(domain)) return 'localhost needs no registration: local mode accepts it.';
+  if (domain && isLocal(domain)) return 'localhost cannot be registered: a service in local mode has it already, and no other accepts it.';
   if (domain) return `Give the root domain only: ${domain}`;
   if (host && /^(?:\[.*\]|\d[\d.]*)$/.test(host)) return 'An IP address cannot be registered. Give a domain such as example.com';
   if (host && normalHost(host)) return `${host} is a public suffix. Give a domain below it, such as example.${host}`;

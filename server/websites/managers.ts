@@ -2,7 +2,7 @@ import type { Transaction } from 'sequelize';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
-import type { Database } from '../platform/db/database.ts';
+import { type Database, IS_LOCAL } from '../platform/db/database.ts';
 import type { Orm, Website } from '../platform/db/models.ts';
 import type { Account } from '../platform/http/endpoint.ts';
 import { displayDomainOf } from './domains.ts';
@@ -12,6 +12,7 @@ import { uploadPath } from './uploads.ts';
 
 /**
  * Returns the SQL condition that an address manages a website: the website is linked to it, or it is a member who accepted the invitation.
+ * In local mode, every address manages `localhost`, which is linked to none.
  * As an array, the ids are read first and the websites are then found by their index.
  * @param website the alias of `websites`
  * @param email an expression, such as `$1`
@@ -19,21 +20,23 @@ import { uploadPath } from './uploads.ts';
 export const managedBy = (website: string, email: string) =>
   `(${website}.id = any(array(
     select linked.id from websites linked where linked.email = ${email}
-    union all select joined.website_id from website_members joined where joined.email = ${email} and joined.joined_at is not null)))`;
+    union all select joined.website_id from website_members joined where joined.email = ${email} and joined.joined_at is not null
+    union all select local.id from websites local where local.email is null and ${IS_LOCAL})))`;
 
 /** Returns what an address may do with a website, or null when it does not manage it. */
 export async function roleAt(
-  { Op, WebsiteMember }: Orm,
+  { isLocal, Op, WebsiteMember }: Orm,
   website: Website,
   email: string,
   transaction?: Transaction,
 ): Promise<WebsiteRole | null> {
   if (website.email === email) return 'owner';
+  if (website.email === null) return isLocal ? 'member' : null;
   const where = { websiteId: website.id, email, joinedAt: { [Op.ne]: null } };
   return (await WebsiteMember.findOne({ attributes: ['role'], where, transaction, raw: true }))?.role ?? null;
 }
 
-/** A website with what an address may do with it. */
+/** A website with what an address may do with it. Where it is linked to none, `linkedAddress` is the address itself. */
 export type Managed = { website: Website; role: WebsiteRole; linkedAddress: string };
 
 /**
@@ -44,8 +47,8 @@ export type Managed = { website: Website; role: WebsiteRole; linkedAddress: stri
 export async function findManaged(orm: Orm, email: string, id: string, transaction?: Transaction): Promise<Managed> {
   const website = await orm.Website.findByPk(id, transaction && { lock: true, transaction });
   const role = website && (await roleAt(orm, website, email, transaction));
-  if (!role || website.email === null) throw new Fault('website_not_found');
-  return { website, role, linkedAddress: website.email };
+  if (!role) throw new Fault('website_not_found');
+  return { website, role, linkedAddress: website.email ?? email };
 }
 
 /** Finds a website that an address owns, as findManaged does. @throws Fault owner_needed, website_not_found */
@@ -87,7 +90,7 @@ export function withoutProof(website: WebsiteRecord, email: string, role: Websit
 
 /** Returns websites as an account that manages them sees them, in the same order. */
 export async function presentWebsites(database: Database, { email }: Account, websites: WebsiteRecord[]): Promise<Output<'listWebsites'>> {
-  const [challenges, roles] = await Promise.all([challengesOf(database, websites), rolesAt(database, email, websites)]);
+  const [challenges, roles] = await Promise.all([challengesOf(database, email, websites), rolesAt(database, email, websites)]);
   return websites.map((website) => ({
     ...withoutProof(website, email, roles.get(website.id) ?? null),
     proof: proofFor(website.domain, challenges.get(website.domain) as string),
@@ -99,12 +102,13 @@ export async function presentWebsite(database: Database, account: Account, websi
   return (await presentWebsites(database, account, [website]))[0];
 }
 
-/** Returns the challenges of websites by domain, each that of the linked address. */
-async function challengesOf({ core }: Database, websites: WebsiteRecord[]): Promise<Map<string, string>> {
+/** Returns the challenges of websites by domain, each that of the linked address, or of `own` where there is none. */
+async function challengesOf({ core }: Database, own: string, websites: WebsiteRecord[]): Promise<Map<string, string>> {
   const challenges = new Map<string, string>();
-  for (const linked of new Set(websites.map(({ email }) => email))) {
-    const domains = websites.filter(({ email }) => email === linked).map(({ domain }) => domain);
-    for (const [domain, challenge] of await obtainChallenges(core, linked as string, domains)) challenges.set(domain, challenge);
+  const linkedAddress = ({ email }: WebsiteRecord) => email ?? own;
+  for (const linked of new Set(websites.map(linkedAddress))) {
+    const domains = websites.filter((website) => linkedAddress(website) === linked).map(({ domain }) => domain);
+    for (const [domain, challenge] of await obtainChallenges(core, linked, domains)) challenges.set(domain, challenge);
   }
   return challenges;
 }

@@ -42,10 +42,10 @@ export class Members {
   /** Returns the linked address, and then members and invitations, oldest first. @throws Fault website_not_found */
   async list({ email }: Account, id: string): Promise<Output<'listMembers'>> {
     const orm = await this.#parts.database.orm();
-    const { linkedAddress } = await findManaged(orm, email, id);
+    const { website } = await findManaged(orm, email, id);
     const members = await orm.WebsiteMember.findAll({ where: { websiteId: id }, order: ['invitedAt', 'email'], raw: true });
-    const linked = { email: linkedAddress, role: 'owner', status: 'linked', invitedBy: null, invitedAt: null, joinedAt: null } as const;
-    return [linked, ...members.map(presentMember)];
+    const linked = { role: 'owner', status: 'linked', invitedBy: null, invitedAt: null, joinedAt: null } as const;
+    return [...(website.email === null ? [] : [{ email: website.email, ...linked }]), ...members.map(presentMember)];
   }
 
   /**

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import type { Output, Parsed } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
-import { LOCALHOST, normalDomain } from '../../contract/urls.ts';
+import { LOCALHOST, websiteDomain } from '../../contract/urls.ts';
 import { beginChange } from '../permissions/proofs.ts';
 import { type Database, isUniqueViolation, type Query, queryOf } from '../platform/db/database.ts';
 import type { Website } from '../platform/db/models.ts';
@@ -63,8 +63,7 @@ export class Websites {
   /** Returns the registered website of a host or of one of its subdomains. @throws Fault website_not_found */
   async find(host: string): Promise<Output<'findWebsite'>> {
     const domain = registrableOf(host.trim().toLowerCase());
-    if (domain === LOCALHOST && this.#parts.isLocal) return { domain, displayDomain: domain, verified: false, iconUrl: null };
-    const website = domain && domain !== LOCALHOST ? await this.#byDomain(domain) : null;
+    const website = domain && (domain !== LOCALHOST || this.#parts.isLocal) ? await this.#byDomain(domain) : null;
     if (!website)
       throw new Fault('website_not_found', { message: 'Email authorisation for this domain is not supported.', field: 'domain' });
     return {
@@ -92,7 +91,7 @@ export class Websites {
 
   /** Returns a website that the account manages, by its domain. @throws Fault website_not_found */
   async read(account: Account, domain: string): Promise<Output<'readWebsite'>> {
-    const found = await this.#byDomain(normalDomain(domain) ?? '');
+    const found = await this.#byDomain(websiteDomain(domain) ?? '');
     if (!found) throw new Fault('website_not_found');
     const { website } = await findManaged(await this.#parts.database.orm(), account.email, found.id);
     return presentWebsite(this.#parts.database, account, website);
@@ -127,9 +126,10 @@ export class Websites {
     const { database, limits, uploads } = this.#parts;
     const { email } = account;
     const { id } = input;
-    const domain = rootDomainOf(input.domain);
     const orm = await database.orm();
     const before = await findManaged(orm, email, id);
+    // localhost stays, and is no domain to register.
+    const domain = input.domain === before.website.domain ? input.domain : rootDomainOf(input.domain);
     const isMove = before.website.domain !== domain;
     if (isMove) {
       checkOwner(before);

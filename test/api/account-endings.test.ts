@@ -146,7 +146,10 @@ describe('a website that someone else registered with an address', () => {
     expect((await service.client().post('/api/websites/register', { domain, email })).status).toBe(200);
     expect((await stage.mailbox.waitFor(email)).text).toContain(domain);
     const { client } = await signInDeveloper(stage, service, email);
-    expect((await client.get('/api/websites')).json).toMatchObject([{ domain, registeredByOthers: true, onProbation: false }]);
+    expect((await client.get('/api/websites')).json).toMatchObject([
+      { domain, registeredByOthers: true, onProbation: false },
+      { domain: 'localhost' },
+    ]);
   });
 
   test('shows neither icon nor color on the sign-in page until its domain is proven', async () => {

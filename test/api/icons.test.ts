@@ -76,7 +76,7 @@ test('the upload of another account, one without a file and an unknown one are r
     }
   }
   expect(new Set(responses).size).toBe(1);
-  expect((await bob.client.get('/api/websites')).json).toMatchObject([{ id, domain, iconUrl: null }]);
+  expect((await bob.client.get('/api/websites')).json).toMatchObject([{ id, domain, iconUrl: null }, { domain: 'localhost' }]);
 });
 
 test.each([

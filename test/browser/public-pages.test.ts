@@ -306,7 +306,7 @@ describe('the registration', () => {
     await expect.poll(() => page.getByLabel('Domain').inputValue()).toBe('shop.example');
     for (const name of ['localhost', 'http://127.0.0.1:5173/login', '[::1]:8080']) {
       await page.getByLabel('Domain').fill(name);
-      await page.getByText('localhost needs no registration').waitFor();
+      await page.getByText('localhost is registered already').waitFor();
     }
     await submit(page);
     await heading(page, 'Set up your app');

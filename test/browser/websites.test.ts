@@ -283,11 +283,12 @@ test('a website leads to its code, and one that others registered is given back'
   await row(domain).waitFor({ state: 'detached' });
 });
 
-test('this computer needs no website: adding it leads to its code', async () => {
+test('this computer is a website already: adding it leads to its page', async () => {
   await page.getByRole('button', { name: 'Add New Website' }).click();
   await dialog.getByLabel('Domain').fill('localhost:5173');
-  await dialog.getByRole('link', { name: 'continue to the code' }).click();
-  await heading(page, 'Set up your app');
+  await dialog.getByRole('link', { name: 'open its page' }).click();
+  await page.waitForURL('**/dashboard/websites/localhost/**');
+  await heading(page, 'localhost');
 });
 
 test('adding one’s own domain again links to it instead of offering to claim it', async () => {

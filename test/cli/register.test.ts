@@ -72,7 +72,7 @@ test.each([
   ['https://app.shop.example/', 'shop.example'],
   ['app.shop.example', 'shop.example'],
   ['co.uk', 'public suffix'],
-  ['localhost', 'needs no registration'],
+  ['localhost', 'a service in local mode has it already'],
   ['10.0.0.1', 'IP address'],
   ['', 'Domain'],
   ["a';id;'.example", 'valid domain'],

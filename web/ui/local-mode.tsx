@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { isLoopbackRedirectHost, LOCALHOST } from '../../contract/urls.ts';
 import { isLocalMode } from '../lib/local-mode.ts';
-import { registeredPath } from '../pages.ts';
+import { websitePath } from '../pages.ts';
 
 /** Returns whether a person typed or pasted this computer as a domain, and the service accepts it. */
 export function isThisComputer(input: string): boolean {
@@ -13,9 +13,9 @@ export function isThisComputer(input: string): boolean {
 /** Below a field for a domain that contains this computer: the way on. */
 export const LocalhostNote = () => (
   <>
-    localhost needs no registration:{' '}
-    <Link href={registeredPath(LOCALHOST)} className="text-accent underline underline-offset-2">
-      continue to the code
+    localhost is registered already:{' '}
+    <Link href={websitePath(LOCALHOST)} className="text-accent underline underline-offset-2">
+      open its page
     </Link>
   </>
 );

@@ -32,7 +32,10 @@ const RECONNECT_PAUSE_MS = 1_000;
 /** A pooler in transaction mode keeps this name on its connections after the service has stopped, so it does not show that one is serving. */
 const POOLED_NAME = 'emailauth-pooled';
 
-const ormSettings = (waitMs: number) => `set statement_timeout = ${waitMs - CANCELLED_EARLIER_MS}; ${SESSION_SETTINGS}`;
+/** An SQL expression: whether the statement is one of a service in local mode. A pooler in transaction mode keeps no settings: false. */
+export const IS_LOCAL = "coalesce(current_setting('emailauth.mode', true) = 'local', false)";
+const ormSettings = ({ waitMs, isLocal }: PoolOptions) =>
+  `set statement_timeout = ${waitMs - CANCELLED_EARLIER_MS}; ${SESSION_SETTINGS}; set emailauth.mode = '${isLocal ? 'local' : 'production'}'`;
 // The core's statements look up rows by key only. With these settings the planner uses the indexes for tables of any size, also in a
 // plan that was made while the tables were empty. The little that is read is not worth a parallel worker.
 const CORE_SETTINGS = `set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off;
@@ -43,6 +46,8 @@ type PoolOptions = {
   poolSize: number;
   /** How long anything waits for a connection or a response. */
   waitMs: number;
+  /** Whether the service is in local mode, as IS_LOCAL tells statements. */
+  isLocal: boolean;
 };
 
 /** Returns the route of a URL that leads to PostgreSQL itself. */
@@ -52,8 +57,11 @@ export const directRoute = (url: string): DatabaseRoute => ({ url, directUrl: ur
  * Opens the pools; they connect on first use.
  * @param to a route, or the URL of a PostgreSQL without a pooler
  */
-export function openDatabase(to: DatabaseRoute | string, { poolSize = 8, waitMs = DATABASE_WAIT_MS }: Partial<PoolOptions> = {}): Database {
-  return new Database(typeof to === 'string' ? directRoute(to) : to, { poolSize, waitMs });
+export function openDatabase(
+  to: DatabaseRoute | string,
+  { poolSize = 8, waitMs = DATABASE_WAIT_MS, isLocal = false }: Partial<PoolOptions> = {},
+): Database {
+  return new Database(typeof to === 'string' ? directRoute(to) : to, { poolSize, waitMs, isLocal });
 }
 
 /** The pools: `core` for the prepared statements of the sign-in core, statistics and exports, `orm` for everything else. */
@@ -196,7 +204,8 @@ class MeasuredPool extends pg.Pool {
 const CORE_WAIT = poolWaitSeconds.with('core');
 const ORM_WAIT = poolWaitSeconds.with('orm');
 
-function openCore({ url, sessions, preparedStatements }: DatabaseRoute, { poolSize, waitMs }: PoolOptions): pg.Pool {
+function openCore({ url, sessions, preparedStatements }: DatabaseRoute, options: PoolOptions): pg.Pool {
+  const { poolSize, waitMs } = options;
   const pool = new MeasuredPool({
     connectionString: url,
     max: poolSize,
@@ -206,7 +215,7 @@ function openCore({ url, sessions, preparedStatements }: DatabaseRoute, { poolSi
     keepAlive: true,
     application_name: sessions ? 'emailauth-core' : POOLED_NAME,
     // Not in the start-up packet: PgBouncer refuses it there.
-    ...(sessions && { onConnect: (client) => client.query(`${ormSettings(waitMs)}; ${CORE_SETTINGS}`) }),
+    ...(sessions && { onConnect: (client) => client.query(`${ormSettings(options)}; ${CORE_SETTINGS}`) }),
     Client: preparedStatements ? DatabaseClient : UnpreparedClient,
   });
   // An idle connection that fails is replaced at the next query; without a listener its error would end the process.
@@ -219,16 +228,13 @@ const NO_SETTINGS = { keepDefaultTimezone: true };
 type OpenOrm = { orm: Orm; discardConnections(): void };
 
 /** @param observe called after every statement, with its error if it failed */
-async function openOrm(
-  { url, sessions }: DatabaseRoute,
-  { poolSize, waitMs }: PoolOptions,
-  observe: (error?: unknown) => void,
-): Promise<OpenOrm> {
+async function openOrm({ url, sessions }: DatabaseRoute, options: PoolOptions, observe: (error?: unknown) => void): Promise<OpenOrm> {
+  const { poolSize, waitMs, isLocal } = options;
   const [sequelizePackage, { defineModels }] = await Promise.all([import('sequelize'), import('./models.ts')]);
   let usable = new WeakSet<object>();
   const prepare = async (connection: pg.Client) => {
     try {
-      if (sessions) await connection.query(ormSettings(waitMs));
+      if (sessions) await connection.query(ormSettings(options));
     } catch (error) {
       void connection.end().catch(() => {});
       throw error;
@@ -263,7 +269,7 @@ async function openOrm(
   observeStatements(sequelize, observe);
   measureWaits(sequelize);
   return {
-    orm: defineModels(sequelize),
+    orm: defineModels(sequelize, isLocal),
     discardConnections: () => {
       usable = new WeakSet();
     },

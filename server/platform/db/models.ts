@@ -25,7 +25,7 @@ export interface User extends Entity<User> {
 export interface Website extends Entity<Website> {
   id: string;
   domain: string;
-  /** The linked address, which owns the website. Null: `localhost` of local mode. */
+  /** The linked address, which owns the website. Null: `localhost` of local mode, of which every account is a member. */
   email: string | null;
   /** When the linked address first signed in or proved the domain. Null: the website is on probation. */
   claimedAt: CreationOptional<Date | null>;
@@ -175,11 +175,11 @@ export type Orm = ReturnType<typeof defineModels>;
 const { ARRAY, BIGINT, BLOB, BOOLEAN, DATE, JSONB, TEXT, UUID } = DataTypes;
 
 /** Defines the models on a connection: of User and its attribute createdAt the table is users and the column created_at. */
-export function defineModels(sequelize: Sequelize) {
+export function defineModels(sequelize: Sequelize, isLocal: boolean) {
   const models = { ...defineAccounts(sequelize), ...defineSessions(sequelize), ...defineRecords(sequelize) };
   /** A time by the clock of the database, as an SQL expression. */
   const time = (sql: string) => sequelize.literal(sql) as unknown as Date;
-  return { sequelize, Op, time, ...models };
+  return { sequelize, isLocal, Op, time, ...models };
 }
 
 function defineAccounts(sequelize: Sequelize) {

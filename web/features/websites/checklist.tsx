@@ -243,7 +243,8 @@ function CallbackForm({ website, callback, state }: { website: Website; callback
   const isHere = URL.canParse(callback) && isThisMachine(new URL(callback).hostname);
   const [typed, setTyped] = useState<string | null>(null);
   // In local mode, the app most often runs on this computer.
-  const url = typed ?? (isLocalMode && state === 'open' && !isHere ? `${here}${WEBSITE_PATHS.callback}` : callback);
+  const url =
+    typed ?? (isLocalMode && state === 'open' && (!isHere || website.domain === LOCALHOST) ? `${here}${WEBSITE_PATHS.callback}` : callback);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!check.isPending) check.mutate({ id: website.id, url });

@@ -52,6 +52,7 @@ export function TeamTab({ website }: TabProps) {
         {!team.data && !team.error && <RowsLoading what="the team" />}
         {team.data && (
           <div ref={list} tabIndex={-1} className="outline-none">
+            {team.data.length === 0 && <p className="text-muted">Every developer of this service in local mode manages localhost.</p>}
             <Rows>
               {team.data.map((member) => (
                 <MemberRow

@@ -1,6 +1,7 @@
 import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense } from 'react';
 import { Link, Redirect, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
+import { LOCALHOST } from '../../../contract/urls.ts';
 import { useCall } from '../../lib/calls.ts';
 import { isLocalMode } from '../../lib/local-mode.ts';
 import { signInUrlOf } from '../../lib/snippets.ts';
@@ -79,9 +80,9 @@ function Header({ website, current }: { website: Website; current: Tab }) {
       </div>
       <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-1">
         <WebsiteStatus website={website} />
-        {website.role === 'member' && <Badge>Member</Badge>}
+        {website.role === 'member' && domain !== LOCALHOST && <Badge>Member</Badge>}
         <div className="flex flex-wrap gap-x-4">
-          <OutsideLink href={`https://${domain}/`}>Open the site</OutsideLink>
+          {domain !== LOCALHOST && <OutsideLink href={`https://${domain}/`}>Open the site</OutsideLink>}
           {isLocalMode ? (
             <OutsideLink href={DEMO}>Try the demo</OutsideLink>
           ) : (

@@ -7,7 +7,7 @@ import { domainInput, LOCALHOST, normalHost } from '../../../contract/urls.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useAct } from '../../lib/calls.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/url-state.ts';
-import { registeredPath, websitePath } from '../../pages.ts';
+import { websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Dialog, FormDialog, useAddParameter } from '../../ui/dialog.tsx';
@@ -115,7 +115,7 @@ function WebsiteDialog({ website, onClose }: { website: ListedWebsite | null; on
 
   const submit = async () => {
     const input = shortened;
-    if (adding && isLocal) return navigate(registeredPath(LOCALHOST));
+    if (adding && isLocal) return navigate(websitePath(LOCALHOST, 'setup'));
     setDomain(input);
     const wrong = domainFault(input);
     setFault(wrong);
