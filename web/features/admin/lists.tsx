@@ -11,7 +11,6 @@ import { SearchField } from '../../ui/filters.tsx';
 import { Rows, RowsLoading, wordsOf } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { withCode } from '../websites/live-events.tsx';
 
 /** The page size of the service. */
 const PAGE_SIZE = 50;
@@ -167,7 +166,7 @@ export function MailHistory() {
                     <bdi dir="ltr">{mail.website}</bdi> ·{' '}
                   </>
                 )}
-                {mail.text} {mail.fix && withCode(mail.fix)}
+                {mail.text} {mail.fix?.replaceAll('`', '')}
               </p>
             </div>
             <time dateTime={mail.createdAt} className="text-sm text-muted tabular-nums">
