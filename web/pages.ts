@@ -66,12 +66,10 @@ export type PortalPage = {
   around?: Source;
   /** The first calls of a signed-in developer that are made in advance, when the pointer is on a link to the page. */
   prefetches?: readonly FirstCall[];
-  /** How the commands name it, and further words that find it. */
-  command?: { label: string; keywords: string[] };
 };
 
 /** A page that the service renders, the same for everyone (web/static-server.tsx). */
-type StaticPage = { frame: 'static'; command?: PortalPage['command'] };
+type StaticPage = { frame: 'static' };
 
 /** A page of any entry, or one that redirects. */
 export type Page = PortalPage | StaticPage | { frame: 'signin' } | { frame: 'redirect'; to: PageName };
@@ -92,7 +90,7 @@ export const RECENT_ENTRIES = 4;
 const HOME_LIST = ['searchWebsites', { q: '', sort: 'added', order: 'desc', page: 1, limit: HOME_WEBSITES }] as const;
 const FIRST_WEBSITES = ['searchWebsites', { q: '', sort: 'added', order: 'desc', page: 1, limit: WEBSITES_PER_PAGE }] as const;
 
-/** What each page is: the router, the commands, and the service by the build (web/build-pages.ts) follow from it. In the order of the commands. */
+/** What each page is: the router, and the service by the build (web/build-pages.ts), follow from it. */
 export const pages = {
   signIn: { frame: 'signin' },
   signInOfSite: { frame: 'signin' },
@@ -105,7 +103,6 @@ export const pages = {
     component: 'features/websites/websites-page.tsx#WebsitesPage',
     above: INVITATIONS,
     prefetches: [FIRST_WEBSITES],
-    command: { label: 'Websites', keywords: ['my', 'email', 'auth', 'service', 'domains'] },
   },
   website: {
     frame: 'portal',
@@ -115,28 +112,23 @@ export const pages = {
     frame: 'portal',
     component: 'features/overview/overview-page.tsx#OverviewPage',
     prefetches: [['overview', {}], ['accountLogins', { days: STATS_DAYS }], ['auditLogs', { limit: RECENT_ENTRIES }], FIRST_WEBSITES],
-    command: { label: 'Overview', keywords: ['dashboard', 'figures', 'statistics'] },
   },
   overview: { frame: 'redirect', to: 'dashboard' },
   applications: {
     frame: 'portal',
     component: 'features/applications/applications-page.tsx#ApplicationsPage',
-    command: { label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
   },
   activity: {
     frame: 'portal',
     component: 'features/activity/activity-page.tsx#ActivityPage',
-    command: { label: 'Activity', keywords: ['audit', 'log', 'history'] },
   },
   settings: {
     frame: 'portal',
     component: 'features/settings/settings-page.tsx#SettingsPage',
-    command: { label: 'Settings', keywords: ['profile', 'name', 'organization'] },
   },
   settingsBranding: {
     frame: 'portal',
     component: 'features/settings/branding-page.tsx#BrandingPage',
-    command: { label: 'Email branding', keywords: ['settings', 'logo', 'sender'] },
   },
   settingsSecurity: {
     frame: 'portal',
@@ -146,13 +138,11 @@ export const pages = {
       passkeys: 'features/passkeys/passkeys-page.tsx#Passkeys',
       connections: 'features/connections/connections.tsx#Connections',
     },
-    command: { label: 'Security', keywords: ['settings', 'devices', 'passkeys', 'connected', 'applications'] },
   },
   profile: {
     frame: 'portal',
     component: 'features/profile/profile-page.tsx#ProfilePage',
     parts: { devices: DEVICES },
-    command: { label: 'Profile', keywords: ['account', 'devices'] },
   },
   developer: {
     frame: 'portal',
@@ -161,17 +151,14 @@ export const pages = {
     prefetches: [HOME_LIST],
     above: INVITATIONS,
     around: 'features/developer/developer-page.tsx#TokenLogin',
-    command: { label: 'Developer Home', keywords: ['portal'] },
   },
   analytics: {
     frame: 'portal',
     component: 'features/waitlist/waitlist-pages.tsx#AnalyticsPage',
-    command: { label: 'Analytics', keywords: ['waitlist', 'soon'] },
   },
   bugs: {
     frame: 'portal',
     component: 'features/waitlist/waitlist-pages.tsx#BugsPage',
-    command: { label: 'Bug Reports', keywords: ['waitlist', 'soon'] },
   },
   passkeys: {
     frame: 'none',
@@ -180,31 +167,25 @@ export const pages = {
 
   landing: {
     frame: 'static',
-    command: { label: 'Home', keywords: ['start', 'landing'] },
   },
   guide: {
     frame: 'static',
-    command: { label: 'Documentation', keywords: ['guide', 'help', 'integrate'] },
   },
   register: {
     frame: 'public',
     component: 'features/registration/registration-pages.tsx#RegisterPage',
-    command: { label: 'Register a domain', keywords: ['website', 'site'] },
   },
   registered: { frame: 'public', component: 'features/registration/registration-pages.tsx#RegisteredPage' },
   doc: { frame: 'static' },
   status: {
     frame: 'public',
     component: 'features/status/status-page.tsx#StatusPage',
-    command: { label: 'Status', keywords: ['incidents', 'uptime'] },
   },
   terms: {
     frame: 'static',
-    command: { label: 'Terms', keywords: ['legal', 'tos'] },
   },
   privacy: {
     frame: 'static',
-    command: { label: 'Privacy', keywords: ['legal'] },
   },
   admin: { frame: 'public', component: 'features/admin/admin-page.tsx#AdminPage' },
   loginStats: { frame: 'public', component: 'features/admin/login-stats-page.tsx#LoginStatsPage' },

@@ -134,7 +134,7 @@ test('the link to the tokens that were not verified leads to these sign-ins', as
   await page.getByRole('link', { name: 'See these sign-ins in the log' }).click();
   const rows = page.getByRole('list', { name: 'Sign-ins', exact: true }).locator('> li');
   await expect.poll(() => rows.count()).toBe(1);
-  expect(await rows.first().locator('summary').innerText()).toContain(unverified);
+  expect(await rows.first().locator('summary').textContent()).toContain(unverified);
   expect(await page.getByLabel('State').inputValue()).toBe('sign_in unverified');
 });
 

@@ -7,7 +7,7 @@ import { MAX_DOCS_SEARCH } from '../../contract/limits.ts';
 import { useCall } from '../lib/calls.ts';
 import { useLogout, useUser } from '../lib/session.ts';
 import { signInUrlOf } from '../lib/snippets.ts';
-import { type Page, type PageName, pages, paths, websitePath } from '../pages.ts';
+import { type PageName, pages, paths, websitePath } from '../pages.ts';
 import { copyText } from '../ui/copyable.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SearchIcon } from '../ui/icons.tsx';
@@ -183,12 +183,33 @@ function Entries({ heading, entries, onClose }: { heading: string; entries: Entr
 /** An entry of the commands. `id` is unique among all; `kept`: the menu stays open and shows something else. */
 type Entry = { id: string; label: string; detail?: string; keywords?: string[]; note?: string; kept?: boolean; run: () => void };
 
+/** How the commands name the pages, and further words that find them, in their order. Here, because only the commands load it. */
+const NAMES: { [Name in PageName]?: { label: string; keywords: string[] } } = {
+  websites: { label: 'Websites', keywords: ['my', 'email', 'auth', 'service', 'domains'] },
+  dashboard: { label: 'Overview', keywords: ['dashboard', 'figures', 'statistics'] },
+  applications: { label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
+  activity: { label: 'Activity', keywords: ['audit', 'log', 'history'] },
+  settings: { label: 'Settings', keywords: ['profile', 'name', 'organization'] },
+  settingsBranding: { label: 'Email branding', keywords: ['settings', 'logo', 'sender'] },
+  settingsSecurity: { label: 'Security', keywords: ['settings', 'devices', 'passkeys', 'connected', 'applications'] },
+  profile: { label: 'Profile', keywords: ['account', 'devices'] },
+  developer: { label: 'Developer Home', keywords: ['portal'] },
+  analytics: { label: 'Analytics', keywords: ['waitlist', 'soon'] },
+  bugs: { label: 'Bug Reports', keywords: ['waitlist', 'soon'] },
+  landing: { label: 'Home', keywords: ['start', 'landing'] },
+  guide: { label: 'Documentation', keywords: ['guide', 'help', 'integrate'] },
+  register: { label: 'Register a domain', keywords: ['website', 'site'] },
+  status: { label: 'Status', keywords: ['incidents', 'uptime'] },
+  terms: { label: 'Terms', keywords: ['legal', 'tos'] },
+  privacy: { label: 'Privacy', keywords: ['legal'] },
+};
+
 /** The pages that the commands name: those of the portal for whom is signed in, the home page for everyone else. */
 function namedPages(isSignedIn: boolean): { href: string; label: string; keywords: string[] }[] {
-  return Object.entries<Page>(pages).flatMap(([name, page]) => {
-    const isShown =
-      'command' in page && (name === 'landing' ? !isSignedIn : isSignedIn || page.frame === 'public' || page.frame === 'static');
-    return isShown && page.command ? [{ href: paths[name as PageName], ...page.command }] : [];
+  return (Object.keys(NAMES) as PageName[]).flatMap((name) => {
+    const isPublic = pages[name].frame !== 'portal';
+    const isShown = name === 'landing' ? !isSignedIn : isSignedIn || isPublic;
+    return isShown && NAMES[name] ? [{ href: paths[name], ...NAMES[name] }] : [];
   });
 }
 
