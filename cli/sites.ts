@@ -58,7 +58,7 @@ export async function loadDomainValidation(): Promise<(text: string) => string |
   };
 }
 
-/** Throws an error with the command that proves a domain which is registered already; any other error is thrown unchanged. */
+/** Throws an error with the command that verifies a domain which is registered already; any other error is thrown unchanged. */
 export function throwTaken(error: unknown, domain: string, proof: string): never {
   if (!hasCode(error, 'domain_taken')) throw error;
   throw new CommandError(EXIT.conflict, 'domain_taken', `${domain} is registered already.`, `If it is yours: ${proof}.`, error);
@@ -70,7 +70,7 @@ export const siteData = (site: Site, host: string): Site => ({ ...site, iconUrl:
 /** Returns a website as lines of text. */
 export function formatSite({ terminal }: Context, site: Site, host: string): string {
   const rows = [
-    ['verified', site.verified ? 'yes' : `no; prove it with \`emailauth sites verify ${site.domain}\``],
+    ['verified', site.verified ? 'yes' : `no; verify it with \`emailauth sites verify ${site.domain}\``],
     ['icon', siteData(site, host).iconUrl ?? 'none'],
     ['since', dayOf(site.createdAt)],
     ['linked to', site.linkedAddress],

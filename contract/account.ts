@@ -20,7 +20,7 @@ export const line = (faultOf: (text: string) => string | null) =>
 export const Profile = z.object({ name: line(nameFault) });
 export const Organization = z.object({ organisation: line(nameFault) });
 
-/** Branding of the sign-in emails for an account's websites with a proven domain. An empty value means the service's own. */
+/** Branding of the sign-in emails for an account's websites with a verified domain. An empty value means the service's own. */
 export const Branding = z.object({ fromName: line(fromNameFault), logoUrl: line(logoUrlFault) });
 
 /** The contents of the settings tab. */

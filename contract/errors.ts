@@ -135,7 +135,7 @@ export const errors = {
   site_recipients_used_up: {
     status: 403,
     message: 'No more visitors can sign in to this website today: until its owner confirms it, their number is limited.',
-    hint: 'Its owner can sign in once with the linked address, or prove the domain.',
+    hint: 'Its owner can sign in once with the linked address, or verify the domain.',
   },
   proof_needed: {
     status: 403,
@@ -178,7 +178,7 @@ export const errors = {
   domain_taken: {
     status: 409,
     message: 'This domain is already registered.',
-    hint: 'If it is yours, prove it: sign in, add it under My Websites and follow the DNS or file proof.',
+    hint: 'If it is yours, verify it: sign in, add it under My Websites and follow the DNS or file proof.',
   },
   already_member: {
     status: 409,
@@ -192,7 +192,7 @@ export const errors = {
   },
   not_given_back: {
     status: 409,
-    message: 'You added or proved this website yourself.',
+    message: 'You added or verified this website yourself.',
     hint: 'Delete it if you do not need it.',
   },
   websites_undecided: {

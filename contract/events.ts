@@ -53,7 +53,7 @@ export const WebsiteEvent = z.object({
   email: z
     .string()
     .nullable()
-    .meta({ description: "The visitor's address; masked for an application and until the domain is proven, except in local mode" }),
+    .meta({ description: "The visitor's address; masked for an application and until the domain is verified, except in local mode" }),
   level: z.enum(['info', 'success', 'problem']),
   text: z.string().meta({ description: 'What happened, as a sentence' }),
   fix: z.string().nullable().meta({ description: 'What to do about it; null: nothing' }),

@@ -42,14 +42,14 @@ export type WebsiteRole = (typeof WEBSITE_ROLES)[number];
 /** A website as those who manage it see it. */
 export const Website = PublicWebsite.extend({
   id: z.uuid(),
-  onProbation: z.boolean().meta({ description: 'Until the linked address signs in or proves the domain; few visitors can sign in' }),
+  onProbation: z.boolean().meta({ description: 'Until the linked address signs in or verifies the domain; few visitors can sign in' }),
   registeredByOthers: z.boolean().meta({
     description:
-      'Someone who was not signed in registered it with your address, and the domain is not proven; giveBackWebsite gives it back',
+      'Someone who was not signed in registered it with your address, and the domain is not verified; giveBackWebsite gives it back',
   }),
   createdAt: z.string(),
   role: z.enum(WEBSITE_ROLES).meta({ description: 'What the account may do with the website' }),
-  linkedAddress: z.string().meta({ description: 'The address that registered or proved the website' }),
+  linkedAddress: z.string().meta({ description: 'The address that registered or verified the website' }),
   proof: z.object({
     record: z.string().meta({ description: 'Name of the TXT record' }),
     value: z.string().meta({ description: 'Its value' }),
@@ -65,7 +65,7 @@ export const RegisterResponse = z.object({
   authUrl: z.string().meta({ description: 'The sign-in page to send visitors to' }),
 });
 
-/** How to prove a domain that does not belong to the account yet. */
+/** How to verify a domain that does not belong to the account yet. */
 export const Claim = z.object({ domain: z.string(), proof: Website.shape.proof });
 
 /** The URL to PUT an icon's bytes to, once, with its content type; the path without the query is then its iconUrl. */
@@ -134,7 +134,7 @@ export const WebsiteStatsList = z.array(WebsiteStats);
 
 /** The branding of a website. An empty value means none, or for `fromName` and `logoUrl` those of the account. */
 const brandingFields = {
-  name: line(websiteNameFault).meta({ description: 'Shown beside the host on the sign-in page, once the domain is proven' }),
+  name: line(websiteNameFault).meta({ description: 'Shown beside the host on the sign-in page, once the domain is verified' }),
   accent: line(accentFault)
     .transform((color) => color.toLowerCase())
     .meta({ description: 'The color of the button, as #rrggbb' }),
@@ -197,7 +197,7 @@ const NOUNS = OTHER_METHODS.map((method) => METHODS[method].noun);
 
 /** An address that signed in to a website. */
 const Visitor = z.object({
-  email: z.string().meta({ description: 'Masked until the domain is proven, except in local mode' }),
+  email: z.string().meta({ description: 'Masked until the domain is verified, except in local mode' }),
   firstAt: z.string().meta({ description: 'The first sign-in' }),
   lastAt: z.string().meta({ description: `The last sign-in; a visitor is forgotten ${VISITOR_DAYS} days after it` }),
   byEmail: z

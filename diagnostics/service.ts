@@ -181,12 +181,12 @@ export function checkProof(
     if (isLocal) return skip('localhost needs no proof.');
     if (!website) return skip('Only a registered domain has one.');
     const { domain } = website;
-    if (website.verified) return pass(`${domain} is proven.`);
+    if (website.verified) return pass(`${domain} is verified.`);
     const record = `_emailauth.${domain}`;
     const texts = await dns.texts(record);
     if (!account) {
       const found = texts.length > 0 ? `There is a record at ${record}, but it` : 'It';
-      return skip(`${domain} is not proven. ${found} can only be checked while you are signed in.`, remedies.signIn);
+      return skip(`${domain} is not verified. ${found} can only be checked while you are signed in.`, remedies.signIn);
     }
     const { proof } = await account.claimWebsite({ domain }, { signal });
     const prove = remedies.prove(domain);
@@ -199,7 +199,7 @@ export function checkProof(
     if (texts.length > 0) {
       return fail(`The TXT record at ${record} is not yours: it holds another value.`, `Set it to ${oneLine(proof.value)}, then: ${prove}`);
     }
-    return skip(`${domain} is not proven. Sign-ins work, but anyone who proves the domain takes it over.`, prove);
+    return skip(`${domain} is not verified. Sign-ins work, but anyone who verifies the domain takes it over.`, prove);
   });
 }
 

@@ -28,7 +28,7 @@ type WebsiteChecksOptions = {
   dns: CheckOptions['dns'];
   /**
    * Where the checks connect from. A developer's machine may connect to its own localhost, and to any port of the developer's
-   * websites. A service may only connect to port 443 of the public internet, and only to websites with a proven domain.
+   * websites. A service may only connect to port 443 of the public internet, and only to websites with a verified domain.
    * Otherwise anyone could register a foreign domain and make the service send requests to it.
    */
   from: 'developer-machine' | 'service';
@@ -113,7 +113,7 @@ function requireReachableAddress({ isLocal, callback }: Target, { from }: Websit
   }
 }
 
-/** @throws ApiError website_not_found, sign_in_needed; not_proven when a service checks a website whose domain is not proven */
+/** @throws ApiError website_not_found, sign_in_needed; not_proven when a service checks a website whose domain is not verified */
 async function requireOwnWebsite({ domain }: Target, { client, from }: WebsiteChecksOptions, signal: AbortSignal): Promise<void> {
   const websites = await client.listWebsites({}, { signal });
   const website = websites.find((each) => domain === each.domain || domain.endsWith(`.${each.domain}`));
@@ -127,8 +127,8 @@ async function requireOwnWebsite({ domain }: Target, { client, from }: WebsiteCh
   if (from === 'service' && !website.verified) {
     throw refusal(
       'not_proven',
-      `${website.domain} is not proven, and the service only connects to proven domains.`,
-      `get_site shows the DNS record and the file that prove it: publish one, then verify it under My Websites, or with \`emailauth sites verify ${website.domain}\`. On the developer's machine, \`emailauth doctor ${website.domain}\` and the MCP server of \`emailauth mcp\` check it without a proof.`,
+      `${website.domain} is not verified, and the service only connects to verified domains.`,
+      `get_site shows the DNS record and the file that verify it: publish one, then verify it under My Websites, or with \`emailauth sites verify ${website.domain}\`. On the developer's machine, \`emailauth doctor ${website.domain}\` and the MCP server of \`emailauth mcp\` check it without a proof.`,
     );
   }
 }

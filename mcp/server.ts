@@ -74,7 +74,7 @@ function instructionsFor({ host, readOnly, howToSignIn, onDeveloperMachine }: Mc
     : 'register_domain with the domain and the address of the person.';
   const check = onDeveloperMachine
     ? 'Start the app, call check_integration, and fix what fails.'
-    : `Once the app is online and its domain is proven (${readOnly ? 'get_site shows how' : 'prove_domain'}), call check_integration, and fix what fails.`;
+    : `Once the app is online and its domain is verified (${readOnly ? 'get_site shows how' : 'prove_domain'}), call check_integration, and fix what fails.`;
   const accountTools = `list_sites, get_site, ${readOnly ? '' : 'update_site, delete_site, prove_domain, '}get_stats and check_integration`;
   return `Email Auth at ${host} gives any website a passwordless sign-in: the visitor enters an address, opens the link in the email, and returns to the website with a token that its server verifies once.
 To add it to an app:

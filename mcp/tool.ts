@@ -22,7 +22,7 @@ export type McpContext = {
   onDeveloperMachine: boolean;
   /** What to do about a call that needs a sign-in, as a sentence for a model. */
   howToSignIn: string;
-  /** Checks a website of the caller from outside; a service only one whose domain is proven. */
+  /** Checks a website of the caller from outside; a service only one whose domain is verified. */
   checkWebsite: CheckWebsite;
   /** Returns the OpenAPI description of the service's API. @throws ApiError */
   openApi(): Promise<object>;
@@ -163,7 +163,7 @@ function hintOf(error: ApiError, { howToSignIn, signIn }: ErrorContext): string 
   return error.code === 'rate_limited' ? waitHint(error) : error.hint;
 }
 
-/** What to do when the address of the account has to be proven again. */
+/** What to do when the address of the account has to be verified again. */
 const PROVE_ADDRESS =
   'Call start_login with the address that is signed in, then complete_login with the code that the person tells you, and then this tool again.';
 

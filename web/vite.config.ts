@@ -111,7 +111,7 @@ const inlineStyles: Plugin = {
     const html = bundle['static.html'];
     const styles = Object.values(bundle).find((file) => file.type === 'asset' && file.fileName.endsWith('.css'));
     if (html?.type !== 'asset' || styles?.type !== 'asset') return this.error('The static pages have no HTML, or no styles.');
-    html.source = String(html.source).replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${String(styles.source).trim()}</style>`);
+    html.source = String(html.source).replace(/<link rel="stylesheet"[^<>]*>/, () => `<style>${String(styles.source).trim()}</style>`);
     delete bundle[styles.fileName];
   },
 };

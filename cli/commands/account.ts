@@ -103,7 +103,7 @@ const brandingGet: CommandSpec = {
   needs: 'sign-in',
   group: 'Account',
   summary: 'the sender and the logo of the sign-in emails of your websites',
-  about: 'It applies to websites whose domain is proven. The page of the preview needs a browser in which you are signed in.',
+  about: 'It applies to websites whose domain is verified. The page of the preview needs a browser in which you are signed in.',
   examples: ['branding get', 'branding get --json | jq -r .previewUrl'],
   json: BRANDING_SHAPE,
   async run({ terminal, signedIn }) {
@@ -118,7 +118,7 @@ const brandingSet: CommandSpec = {
   needs: 'sign-in',
   group: 'Account',
   summary: 'change the sender or the logo of the sign-in emails of your websites',
-  about: 'What you do not give stays. It applies to the next emails of websites whose domain is proven.',
+  about: 'What you do not give stays. It applies to the next emails of websites whose domain is verified.',
   flags: {
     '--from-name <name>': 'name of the sender; its address stays that of the service',
     '--no-from-name': 'the name of the service',
@@ -147,7 +147,7 @@ async function printBranding(terminal: Terminal, client: Client, host: string, {
   const rows: [string, string][] = [
     ['from', fromName || 'the name of the service'],
     ['logo', logoUrl || 'none'],
-    ['websites', websites.join(', ') || 'none yet: prove a domain with `emailauth sites verify <domain>`'],
+    ['websites', websites.join(', ') || 'none yet: verify a domain with `emailauth sites verify <domain>`'],
     ['preview', previewUrl],
   ];
   const text = rows.map(([term, value]) => `${terminal.style('dim', term.padEnd(10))}${value}`).join('\n');

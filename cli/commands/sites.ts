@@ -116,7 +116,7 @@ const sitesUpdate: CommandSpec = {
   group: 'Websites',
   summary: 'change the domain or the icon of a website',
   about:
-    'With a new domain, sign-ins at the old one end immediately, and the new one has to be proven again: you confirm that, or pass --yes.',
+    'With a new domain, sign-ins at the old one end immediately, and the new one has to be verified again: you confirm that, or pass --yes.',
   flags: {
     '--domain <domain>': 'the new domain',
     '--icon <file>': ICON_RULE,
@@ -132,7 +132,7 @@ const sitesUpdate: CommandSpec = {
     const icon = await openIconFile(context, file);
     const current = await requireSite(client, given);
     const { id, domain, verified } = current;
-    const consequence = verified ? ' The new domain has to be proven again.' : '';
+    const consequence = verified ? ' The new domain has to be verified again.' : '';
     if (newDomain !== undefined && !findByDomain([current], newDomain)) {
       const question = `Sign-ins at ${displayName(current)} end immediately.${consequence} Change it to ${domainInput(newDomain)}?`;
       await requireConfirmation(terminal, question);
@@ -154,10 +154,10 @@ const sitesGiveBack: CommandSpec = {
   choices: { domain: 'sites' },
   group: 'Websites',
   summary: 'give a website back that someone else registered with your address',
-  about: 'It is for a website that you neither added nor proved; its sign-in ends immediately.',
+  about: 'It is for a website that you neither added nor verified; its sign-in ends immediately.',
   examples: ['sites give-back shop.example'],
   json: '{domain,givenBack}',
-  exits: { 6: 'you added or proved the website yourself' },
+  exits: { 6: 'you added or verified the website yourself' },
   async run({ terminal, signedIn }, [given = '']) {
     const { client } = await signedIn();
     const site = await requireSite(client, given);
@@ -198,7 +198,7 @@ const sitesVerify: CommandSpec = {
   needs: 'sign-in',
   choices: { domain: 'sites' },
   group: 'Websites',
-  summary: 'prove that a domain is yours, by DNS or by a file',
+  summary: 'verify that a domain is yours, by DNS or by a file',
   about:
     'Shows the TXT record and the file, and checks them; one of them is enough. A proof lifts the limits of a new website, and takes a domain over from an address that has not proven it.',
   examples: ['sites verify shop.example', 'sites verify shop.example --json'],
@@ -210,7 +210,7 @@ const sitesVerify: CommandSpec = {
 type Claim = Output<'claimWebsite'>;
 
 /**
- * Shows how to prove a domain, the caller's or one to take over. The service checks the proof until it is found or the person puts it off.
+ * Shows how to verify a domain, the caller's or one to take over. The service checks the proof until it is found or the person puts it off.
  */
 async function verifyDomain({ terminal, signedIn }: Context, text: string): Promise<number> {
   const { client } = await signedIn();
@@ -258,7 +258,7 @@ function printProof(terminal: Terminal, { domain, proof }: Claim, verified: bool
   return verified ? EXIT.ok : EXIT.negative;
 }
 
-/** Returns the record and the file that prove a domain, as lines of text. Each value ends its line, so that it can be copied. */
+/** Returns the record and the file that verify a domain, as lines of text. Each value ends its line, so that it can be copied. */
 function formatInstructions({ style }: Terminal, { proof: { record, value, fileUrl, fileBody } }: Claim): string {
   const row = (name: string, text: string) => `  ${style('dim', name.padEnd(9))}${text}`;
   return [

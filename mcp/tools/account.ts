@@ -19,7 +19,7 @@ const Account = z.object({
       logoUrl: z.string().describe('Empty: none'),
       previewUrl: z.string().describe('The email as a page, for a browser in which the person is signed in'),
     })
-    .describe('Of the sign-in emails of websites whose domain is proven'),
+    .describe('Of the sign-in emails of websites whose domain is verified'),
   createdAt: z.string().describe('ISO 8601'),
 });
 
@@ -36,7 +36,7 @@ function describeAccount({ email, name, organization, branding }: z.output<typeo
   const shown = (text: string, none: string) => oneLine(text, 500) || none;
   return [
     `${email}: name ${shown(name, 'none')}, organization ${shown(organization, 'none')}.`,
-    `Sign-in emails of proven websites: from ${shown(branding.fromName, 'the name of the service')}, logo ${shown(branding.logoUrl, 'none')}. Preview: ${branding.previewUrl}`,
+    `Sign-in emails of verified websites: from ${shown(branding.fromName, 'the name of the service')}, logo ${shown(branding.logoUrl, 'none')}. Preview: ${branding.previewUrl}`,
   ].join('\n');
 }
 
@@ -71,7 +71,7 @@ export const updateAccount = defineTool({
   name: 'update_account',
   title: 'Change my account',
   description:
-    'Changes the name or organization of the signed-in account, or the sender and logo of the sign-in emails of its websites with a proven domain. Give only what changes; an empty text removes the value. Ask the person first: their visitors see the branding in the next email. It needs the sign-in of a person, not an API key.',
+    'Changes the name or organization of the signed-in account, or the sender and logo of the sign-in emails of its websites with a verified domain. Give only what changes; an empty text removes the value. Ask the person first: their visitors see the branding in the next email. It needs the sign-in of a person, not an API key.',
   annotations: CHANGES,
   input: z.strictObject({
     name: Profile.shape.name.describe('Name of the person').optional(),

@@ -171,14 +171,14 @@ const localSteps = (site: string, { callbackPath, loginPath }: { callbackPath: s
 
 const deploymentSteps = (domain: string, site: string, callbackPath: string, { host, onDeveloperMachine }: McpContext) => [
   ...(/^http:/.test(host) ? [`${host} is this machine: before you deploy, set EMAILAUTH_URL to a public service.`] : []),
-  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === WEBSITE_PATHS.callback ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${onDeveloperMachine ? '' : ', once the domain is proven'}.`,
+  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === WEBSITE_PATHS.callback ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${onDeveloperMachine ? '' : ', once the domain is verified'}.`,
 ];
 
 export const checkIntegration = defineTool({
   name: 'check_integration',
   title: 'Check an integration',
   description:
-    'Checks the sign-in of an app as a visitor and an attacker would use it, and reports for each point whether it is right and how to fix it. Call it once the files of scaffold_integration are in place and the app runs; fix what fails and call it again. It only checks websites of the signed-in account: over HTTP only those with a proven domain; where this server runs on the developer’s machine also others, and localhost (give url then). A public website is checked from outside, without an email: what that cannot show is UNKNOWN. On localhost, with a service in local mode, it also signs test visitors in through the inbox and attacks the callback, as `emailauth try` does.',
+    'Checks the sign-in of an app as a visitor and an attacker would use it, and reports for each point whether it is right and how to fix it. Call it once the files of scaffold_integration are in place and the app runs; fix what fails and call it again. It only checks websites of the signed-in account: over HTTP only those with a verified domain; where this server runs on the developer’s machine also others, and localhost (give url then). A public website is checked from outside, without an email: what that cannot show is UNKNOWN. On localhost, with a service in local mode, it also signs test visitors in through the inbox and attacks the callback, as `emailauth try` does.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     domain: OwnDomain.describe('Domain of one of your own websites or a subdomain of it, or localhost'),

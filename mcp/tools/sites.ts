@@ -70,7 +70,7 @@ async function register(
     // The owner is not disclosed, not even to the owner's own address before a sign-in.
     return [
       { domain: normalDomain(domain) ?? domain, status: 'already registered', authUrl },
-      `If another account registered it and it belongs to the person, they sign in at ${host}/developer and prove it under My Websites.`,
+      `If another account registered it and it belongs to the person, they sign in at ${host}/developer and verify it under My Websites.`,
     ];
   }
 }
@@ -82,7 +82,7 @@ function stepsFor({ domain, authUrl }: Registered, onDeveloperMachine: boolean):
     scaffold,
     onDeveloperMachine
       ? 'Once the app is online, call check_integration.'
-      : 'Once the app is online and the domain is proven (prove_domain), call check_integration.',
+      : 'Once the app is online and the domain is verified (prove_domain), call check_integration.',
     ...nextSteps({ domain, authUrl }).map((step, i) => `By hand instead, ${i + 1} of 3: ${step}`),
   ];
 }
@@ -90,15 +90,15 @@ function stepsFor({ domain, authUrl }: Registered, onDeveloperMachine: boolean):
 /** A website as the tools show it. */
 const Site = z.object({
   domain: z.string().describe('As A-label'),
-  verified: z.boolean().describe('Whether the owner has proved the domain'),
+  verified: z.boolean().describe('Whether the owner has verified the domain'),
   iconUrl: z.string().nullable().describe('Path of its icon on the service; null: none'),
   createdAt: z.string().describe('ISO 8601'),
 });
 
-/** What proves a domain. */
+/** What verifies a domain. */
 const Proof = z
   .object({ record: z.string(), value: z.string(), fileUrl: z.string(), fileBody: z.string() })
-  .describe('What proves the domain: the TXT record with its value, or the file with its body');
+  .describe('What verifies the domain: the TXT record with its value, or the file with its body');
 
 const SiteWithProof = Site.extend({ proof: Proof });
 
@@ -111,13 +111,13 @@ export function toSiteWithProof(site: OwnSite): z.input<typeof SiteWithProof> {
 }
 
 const describeSite = ({ domain, verified, iconUrl, createdAt }: z.output<typeof Site>) =>
-  `${domain}: ${verified ? 'proven' : 'not proven yet'}, ${iconUrl ? 'with' : 'without'} an icon, since ${createdAt.slice(0, 10)}.`;
+  `${domain}: ${verified ? 'verified' : 'not verified yet'}, ${iconUrl ? 'with' : 'without'} an icon, since ${createdAt.slice(0, 10)}.`;
 
 export const listSites = defineTool({
   name: 'list_sites',
   title: 'My websites',
   description:
-    'Lists the websites of the signed-in account, each with its domain and whether the domain is proven. Call it to find the domain that get_site, update_site, delete_site, prove_domain and check_integration take. Websites of other accounts are never shown.',
+    'Lists the websites of the signed-in account, each with its domain and whether the domain is verified. Call it to find the domain that get_site, update_site, delete_site, prove_domain and check_integration take. Websites of other accounts are never shown.',
   annotations: READS,
   input: z.object({}),
   output: z.object({ sites: z.array(Site) }),
@@ -130,7 +130,7 @@ export const getSite = defineTool({
   name: 'get_site',
   title: 'One of my websites',
   description:
-    'Shows one website of the signed-in account, with the DNS record and the file that prove its domain. Call it to see its state, or before update_site and delete_site; prove_domain checks the proof.',
+    'Shows one website of the signed-in account, with the DNS record and the file that verify its domain. Call it to see its state, or before update_site and delete_site; prove_domain checks the proof.',
   annotations: READS,
   input: z.strictObject({ domain: OwnDomain }),
   output: SiteWithProof,
@@ -139,7 +139,7 @@ export const getSite = defineTool({
     if (site.verified) return describeSite(site);
     const { record, value, fileUrl, fileBody } = site.proof;
     return `${describeSite(site)}
-To prove the domain, publish one of these:
+To verify the domain, publish one of these:
 - the TXT record ${record} with the value ${value}
 - the file ${fileUrl} with the body ${fileBody}
 Then call prove_domain.`;
@@ -150,7 +150,7 @@ export const updateSite = defineTool({
   name: 'update_site',
   title: 'Change a website',
   description:
-    'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be proven again: call it only when the person asked for exactly this move, and repeat the present domain in confirmDomain. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard or with `emailauth sites update --icon`.',
+    'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be verified again: call it only when the person asked for exactly this move, and repeat the present domain in confirmDomain. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard or with `emailauth sites update --icon`.',
   annotations: CHANGES,
   input: z.strictObject({
     domain: OwnDomain,
@@ -209,9 +209,9 @@ export const deleteSite = defineTool({
 
 export const proveDomain = defineTool({
   name: 'prove_domain',
-  title: 'Prove a domain',
+  title: 'Verify a domain',
   description:
-    'Checks whether the DNS record or the file that proves a domain is published, and returns what to publish where it is not. A proof lifts the limits of a new website, allows its branding and check_integration over HTTP, and transfers a domain that another account registered without proving it. Call it without preparation for the record to publish, then again once the person or you have published it; DNS usually takes minutes.',
+    'Checks whether the DNS record or the file that verifies a domain is published, and returns what to publish where it is not. A proof lifts the limits of a new website, allows its branding and check_integration over HTTP, and transfers a domain that another account registered without proving it. Call it without preparation for the record to publish, then again once the person or you have published it; DNS usually takes minutes.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({ domain: Domain.describe('Root domain to prove: of one of your own websites, or one to take over') }),
   output: z.object({
@@ -236,8 +236,8 @@ export const proveDomain = defineTool({
   },
   text: ({ domain, verified, reason, proof }) =>
     verified
-      ? `${domain} is proven.`
-      : `${domain} is not proven: ${reason}
+      ? `${domain} is verified.`
+      : `${domain} is not verified: ${reason}
 Publish one of these, then call prove_domain again:
 - the TXT record ${proof.record} with the value ${proof.value}
 - the file ${proof.fileUrl} with the body ${proof.fileBody}`,

@@ -38,7 +38,7 @@ export const explainSignIn = defineTool({
   name: 'explain_sign_in',
   title: 'What happened in a sign-in',
   description:
-    'Shows the steps of the sign-ins at one of your websites or applications, newest first, each with what happened and how to fix it: email requested, accepted or refused by the mail server, link opened, wrong browser or code, token verified by the website or code of OpenID Connect exchanged, or refused and why. Call it when somebody could not sign in, or after a test of a new integration. localhost works in local mode. Addresses are masked until the domain is proven.',
+    'Shows the steps of the sign-ins at one of your websites or applications, newest first, each with what happened and how to fix it: email requested, accepted or refused by the mail server, link opened, wrong browser or code, token verified by the website or code of OpenID Connect exchanged, or refused and why. Call it when somebody could not sign in, or after a test of a new integration. localhost works in local mode. Addresses are masked until the domain is verified.',
   annotations: READS,
   input: z.strictObject({
     domain: OwnDomain.describe('Domain of one of your own websites, client ID of one of your applications, or localhost'),

@@ -94,7 +94,7 @@ const RECORDED = {
   ),
   'request_refused probation': problem(
     'No email was sent: the website has reached the number of visitors that it may have before its owner signs in.',
-    'Sign in once with the linked address of the website, or prove the domain.',
+    'Sign in once with the linked address of the website, or verify the domain.',
   ),
   'request_refused forward_url': problem(
     'A sign-in began with a forward_url that cannot be used.',

@@ -148,7 +148,7 @@ function inlineScriptHashes(html: string): string[] {
 
 /** Returns the style sheet of a document as `withStyle` takes it. */
 function inlineStyleOf(html: string): WebsiteHead['style'] {
-  const css = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? '';
+  const [, css = ''] = html.split(/<\/?style>/);
   return { css, hash: `'sha256-${createHash('sha256').update(css).digest('base64')}'` };
 }
 

@@ -48,7 +48,7 @@ export async function checkUnprovenLimit(query: Query, email: string, options: {
   const { rows } = await query(COUNT, [email, options.onlyOwn, options.except ?? null]);
   const [{ count }] = rows as { count: number }[];
   if (count < MAX_UNPROVEN_WEBSITES) return;
-  const message = `There are ${MAX_UNPROVEN_WEBSITES} websites with an unproven domain for this address, the maximum. Prove a domain, or delete one of them.`;
+  const message = `There are ${MAX_UNPROVEN_WEBSITES} websites with an unverified domain for this address, the maximum. Verify a domain, or delete one of them.`;
   throw new Fault('too_many', { message });
 }
 

@@ -152,7 +152,7 @@ describe('a website that someone else registered with an address', () => {
     ]);
   });
 
-  test('shows neither icon nor color on the sign-in page until its domain is proven', async () => {
+  test('shows neither icon nor color on the sign-in page until its domain is verified', async () => {
     const { client } = await signInDeveloper(stage, service);
     const { id, domain } = (await client.post('/api/websites', { domain: freshDomain() })).json;
     await stage.query('insert into uploads (id, expires_at, stored_at) values ($1, now(), now())', [id]);

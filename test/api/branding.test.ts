@@ -146,7 +146,7 @@ describe('branding is not used for', () => {
     await expectPlain(await visitorMail(domain));
   });
 
-  test('a website of a signed-in developer before its domain is proven or after a change of the domain', async () => {
+  test('a website of a signed-in developer before its domain is verified or after a change of the domain', async () => {
     const dev = await signInDeveloper(stage, service);
     await dev.client.put('/api/user/branding', branding);
     const { id, domain } = (await dev.client.post('/api/websites', { domain: freshDomain() })).json;

@@ -28,7 +28,7 @@ const signInPage = (domain: string) => targetOn(`/auth?forward_url=${encodeURICo
 
 const prove = (domain: string) => stage.query('update websites set proven_at = now() where domain = $1', [domain]);
 
-test("a website's icon is in the list, in the lookup, and once the domain is proven on its sign-in page and on the page of an opened link", async () => {
+test("a website's icon is in the list, in the lookup, and once the domain is verified on its sign-in page and on the page of an opened link", async () => {
   const [domain, icon] = [freshDomain(), await upload(ann)];
   const created = await ann.client.post('/api/websites', { domain, iconUrl: icon });
   expect(created.json.iconUrl).toBe(icon);
@@ -102,7 +102,7 @@ test("an account cannot change the icon of another account's website", async () 
   expect(await shownOf(domain)).toBe(icon);
 });
 
-test('a registered website gets no icon until its linked address signs in, and shows none until its domain is proven', async () => {
+test('a registered website gets no icon until its linked address signs in, and shows none until its domain is verified', async () => {
   const [domain, icon] = [freshDomain(), await upload(ann)];
   expect((await service.client().post('/api/websites/register', { domain, email: ann.email, iconUrl: icon })).status).toBe(200);
   await stage.mailbox.waitFor(ann.email);

@@ -141,7 +141,7 @@ test('a change of the domain counts as a registration, and other changes do not'
   expect((await client.put(`/api/websites/${id}`, { domain: current })).status).toBe(200);
 });
 
-test('an account has at most 100 unproven websites, counted exactly at two instances without proven ones', async () => {
+test('an account has at most 100 unverified websites, counted exactly at two instances without proven ones', async () => {
   const { client, email } = await signInDeveloper(stage, service);
   const add = (count: number, proven: boolean) =>
     stage.query(
@@ -157,7 +157,7 @@ test('an account has at most 100 unproven websites, counted exactly at two insta
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, ...Array(6).fill(409)]);
   expect(responses.find(({ status }) => status === 409)?.json).toMatchObject({
     code: 'too_many',
-    error: expect.stringMatching(/^There are 100 websites with an unproven domain .* Prove a domain, or delete one of them\.$/),
+    error: expect.stringMatching(/^There are 100 websites with an unverified domain .* Verify a domain, or delete one of them\.$/),
   });
 
   expect((await service.client().post('/api/websites/register', { domain: freshDomain(), email })).json.code).toBe('too_many');

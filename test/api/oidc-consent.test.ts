@@ -78,8 +78,8 @@ const hasCode = ({ callback }: Step) => callback?.searchParams.has('code') ?? fa
 
 describe('a client at which the person never acted', () => {
   const kinds: [string, () => Promise<OidcClient>][] = [
-    ['an unproven website', () => addSite({ proven: false })],
-    ['a proven website', () => addSite({ proven: true })],
+    ['an unverified website', () => addSite({ proven: false })],
+    ['a verified website', () => addSite({ proven: true })],
     ['an application', () => addApplication(developer)],
     ['a client that registered itself', () => register('https://assistant.example/callback')],
   ];
@@ -134,7 +134,7 @@ describe('a client at which the person never acted', () => {
 });
 
 describe('a client at which the person has acted', () => {
-  test('gets a code without a page if its domain is proven, and has to ask for more', async () => {
+  test('gets a code without a page if its domain is verified, and has to ask for more', async () => {
     const client = await addSite({ proven: true });
     const browser = service.client();
     const { email } = await signInAt(stage, service, client, { browser });
@@ -150,7 +150,7 @@ describe('a client at which the person has acted', () => {
     expect(await outcome(browser, app, { scope: 'openid profile' })).toBe('consent_required');
   });
 
-  test('gets none if its domain is not proven, or not any more', async () => {
+  test('gets none if its domain is not verified, or not any more', async () => {
     const client = await addSite({ proven: false });
     const { browser } = await person();
     for (let visits = 0; visits < 2; visits++) {
@@ -201,7 +201,7 @@ describe('a client at which the person has acted', () => {
     expect(await outcome(next, client)).toBe('login_required');
   });
 
-  test('on this machine counts as proven in local mode', async () => {
+  test('on this machine counts as verified in local mode', async () => {
     const client = { clientId: 'http://localhost:5173', redirectUri: 'http://localhost:5173/callback' };
     const { browser } = await person();
     expect(await outcome(browser, client)).toBe('login_required');
@@ -320,7 +320,7 @@ describe('a device', () => {
   test.each<[string, () => Promise<OidcClient>, string]>([
     ['an application', () => addApplication(developer, { authentication: 'secret' }), ''],
     ['a client that registered itself', () => register('https://claude.example/callback'), ''],
-    ['a proven website', () => addSite({ proven: true }), 'website'],
+    ['a verified website', () => addSite({ proven: true }), 'website'],
   ])('of %s is asked about each time, without a host of its redirect URIs', async (_, add, kind) => {
     const client = await add();
     const browser = service.client();
@@ -346,7 +346,7 @@ describe('a device', () => {
   });
 });
 
-test('a sign-in at an unproven website is an act for this request', async () => {
+test('a sign-in at an unverified website is an act for this request', async () => {
   const client = await addSite({ proven: false });
   const browser = service.client();
   const begun = await open(browser, client);

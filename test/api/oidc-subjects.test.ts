@@ -42,7 +42,7 @@ const subjectAt = async (client: OidcClient, changes: Changes = {}) =>
   decodeJwt((await signInAt(stage, service, client, { email, changes })).tokens.id_token).sub;
 
 describe('the subjects of an application', () => {
-  test('are those of a host only if all its redirect URIs are there and its owner has proven the domain', async () => {
+  test('are those of a host only if all its redirect URIs are there and its owner has verified the domain', async () => {
     const host = await addShop({ proven: true });
     const unproven = await addShop({ proven: false });
     const shop = await subjectAt(websiteClient(host));
@@ -84,7 +84,7 @@ describe('the subjects of an application', () => {
     expect(await subjectAt(websiteClient(host))).toBe(shop);
   });
 
-  test('of an unproven host stay the same when the domain is proven later', async () => {
+  test('of an unproven host stay the same when the domain is verified later', async () => {
     const host = await addShop({ proven: false });
     const app = await addApplication(owner, [`https://${host}/callback`]);
     const [before, shop] = [await subjectAt(app), await subjectAt(websiteClient(host))];

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const rollUpNow = () => rollUp((text, values) => jobs.query(text, values), { signal: new AbortController().signal, maxMs: 60_000 });
 
-/** Adds a website. Its domain counts as proven unless `proven` is false. */
+/** Adds a website. Its domain counts as verified unless `proven` is false. */
 async function addSite({ proven = true, by = owner } = {}): Promise<Website> {
   await stage.query('truncate rate_limits');
   const site = (await by.client.post('/api/websites', { domain: freshDomain() })).json as Website;
@@ -309,7 +309,7 @@ describe('erasing a visitor', () => {
   });
 });
 
-describe('a website whose domain is not proven', () => {
+describe('a website whose domain is not verified', () => {
   test('shows masked addresses only, which cannot be searched, exported or erased', async () => {
     const site = await addSite({ proven: false });
     await addVisit(site, 'ann@mail.example');

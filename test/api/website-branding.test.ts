@@ -141,7 +141,7 @@ describe('the sign-in page of a website', () => {
     expect(plain.text).toMatch(/rel="icon" href="\/assets\//);
   });
 
-  test('shows the host alone until the domain is proven', async () => {
+  test('shows the host alone until the domain is verified', async () => {
     const site = await addSite({ proven: false });
     await save(site, { name: 'Your Bank', accent: '#0b6e58', fromName: 'Your Bank' });
     const { text } = await pageOf(site.domain);

@@ -143,7 +143,7 @@ describe('the challenge of a claim', () => {
     expect(await challengeOf(ann, domain)).toBe(value);
   });
 
-  test('ends when another account proves the domain; its old record does not take the domain back', async () => {
+  test('ends when another account verifies the domain; its old record does not take the domain back', async () => {
     const [ann, bob, domain] = [await owner('ann'), await owner('bob'), freshDomain()];
     const [old] = await publish([ann], domain);
     await prove(ann, domain);
@@ -160,7 +160,7 @@ describe('the challenge of a claim', () => {
     expect(await codeOf(prove(bob, domain))).toBe('not_proven');
   });
 
-  test('ends for all other claimants when one proves the domain, but not when the holder proves it again', async () => {
+  test('ends for all other claimants when one verifies the domain, but not when the holder proves it again', async () => {
     const [ann, bob, domain] = [await owner('ann'), await owner('bob'), freshDomain()];
     const [, waiting] = await publish([ann, bob], domain);
     await prove(ann, domain);
@@ -203,7 +203,7 @@ describe('the challenge of a claim', () => {
     expect((await websites.update(ann, { id, domain: to, iconUrl: null })).proof.value).toBe(value);
   });
 
-  test('does not prove the domain when it ends between the DNS query and the change of the website', async () => {
+  test('does not verify the domain when it ends between the DNS query and the change of the website', async () => {
     const [ann, domain] = [await owner('ann'), freshDomain()];
     await publish([ann], domain);
     const other = await database.core.connect();
@@ -240,7 +240,7 @@ describe('the challenge of a claim', () => {
   });
 });
 
-test('a proof takes over an unproven website with its attempts and tokens', async () => {
+test('a proof takes over an unverified website with its attempts and tokens', async () => {
   const [ann, bob, domain] = [await owner('ann'), await owner('bob'), freshDomain()];
   const { id } = await websites.create(ann, { domain });
   await rows("insert into website_recipients values ($1, current_date, 'visitor@mail.example')", [id]);

@@ -199,7 +199,7 @@ describe('access', () => {
     expect((await reader.get(`/api/websites/events?domain=${domain}`)).status).toBe(404);
   });
 
-  test('shows masked addresses until the domain is proven', async () => {
+  test('shows masked addresses until the domain is verified', async () => {
     await stage.query('update websites set proven_at = null where domain = $1', [domain]);
     await requestEmail(first.client(), freshAddress('visitor'), `https://${domain}/`);
     await new Tail(domain).until('requested', 'mail_accepted');

@@ -243,7 +243,7 @@ describe('access to the log', () => {
     expect((await page({}, other.client)).events.map(({ email }) => email)).toEqual(['w@mail.example']);
   });
 
-  test('shows masked addresses until the domain is proven, and filters only by what it shows', async () => {
+  test('shows masked addresses until the domain is verified, and filters only by what it shows', async () => {
     await stage.query('update websites set proven_at = null where id = $1', [website.id]);
     await addRow('sign_in_requested', 'victor@mail.example');
     expect((await page()).events[0].email).toBe('v•••@mail.example');

@@ -34,7 +34,7 @@ const actionsOf = (domain: string) =>
     'member|invit|role|team|removed|left',
   ]);
 
-/** Adds a website with a proven domain. */
+/** Adds a website with a verified domain. */
 async function openSite(owner?: Developer): Promise<Team> {
   const who = owner ?? (await developer());
   const domain = await addProvenWebsite(names, who);
@@ -145,7 +145,7 @@ describe('an invitation', () => {
     expect(statuses).toEqual([200, 400, 400, 400]);
   });
 
-  test('is refused for an unproven domain, the linked address, a member and a role that does not exist', async () => {
+  test('is refused for an unverified domain, the linked address, a member and a role that does not exist', async () => {
     const owner = await developer();
     const { json: unproven } = await owner.client.post('/api/websites', { domain: freshDomain() });
     expect(codeOf(await invite({ owner, site: unproven }, freshAddress()))).toEqual([409, 'unproven_domain']);

@@ -155,7 +155,7 @@ describe('a proof', () => {
     expect((await service.client().get(`/api/websites/domain/${domain}`)).json.verified).toBe(true);
   });
 
-  test('takes over an unproven website at once and notifies both addresses', async () => {
+  test('takes over an unverified website at once and notifies both addresses', async () => {
     const { id, domain } = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     const { proof } = (await bob.client.get(`/api/websites/claim/${domain}`)).json;
     names.setText(proof.record, [proof.value]);
@@ -170,7 +170,7 @@ describe('a proof', () => {
     }
   });
 
-  test('of one account does not prove the domain for another', async () => {
+  test('of one account does not verify the domain for another', async () => {
     const { domain, proof }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     names.setText(proof.record, [proof.value]);
     expect((await bob.client.post('/api/websites/prove', { domain })).status).toBe(422);

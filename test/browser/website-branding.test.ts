@@ -19,7 +19,7 @@ type Window = { getComputedStyle(element: unknown): Record<string, string> };
 const styleOf = (locator: Locator, property: string) =>
   locator.evaluate((element, name) => (globalThis as unknown as Window).getComputedStyle(element)[name], property);
 
-/** Opens the branding of a new website whose domain is proven, in a new browser. */
+/** Opens the branding of a new website whose domain is verified, in a new browser. */
 async function openBranding() {
   const page = await (await scene.newBrowser()).newPage();
   const [email, domain] = [freshAddress('dev'), freshDomain()];
@@ -135,7 +135,7 @@ describe('the branding of a website', () => {
   });
 });
 
-test('a website without a proven domain is told what visitors see', async () => {
+test('a website without a verified domain is told what visitors see', async () => {
   const { page, domain } = await openBranding();
   await scene.stage.query('update websites set proven_at = null where domain = $1', [domain]);
   await page.reload();

@@ -73,7 +73,7 @@ test('an address that never signed in can be erased from the log', async () => {
   await page.getByText('Visitor erased').waitFor();
 });
 
-test('addresses are masked until the domain is proven, without search, export and erasure', async () => {
+test('addresses are masked until the domain is verified, without search, export and erasure', async () => {
   const { page } = await openVisitors({ visitors: 2, proven: false });
   await expect.poll(() => rows(page).count()).toBe(2);
   await page.getByText('v•••@mail.example').first().waitFor();

@@ -19,7 +19,7 @@ afterAll(async () => {
   await Promise.all([owner.home.close(), guest.home.close()]);
 });
 
-/** Adds a website of the owner, with a proven domain. */
+/** Adds a website of the owner, with a verified domain. */
 async function openSite(): Promise<string> {
   const domain = await addWebsite(stage, service);
   await stage.query('update websites set email = $2, proven_at = now() where domain = $1', [domain, owner.email]);

@@ -250,8 +250,8 @@ export const mutations: Mutation[] = [
       'test/api/developer.test.ts test/api/repeated-openings.test.ts',
     ],
     [
-      "and ${OPEN_ATTEMPT} and ${applicationActive('a')}\n  returning email, client_id",
-      'and ${OPEN_ATTEMPT}\n  returning email, client_id',
+      "and ${OPEN_ATTEMPT} and ${applicationActive('a')}\n  returning id, email, client_id",
+      'and ${OPEN_ATTEMPT}\n  returning id, email, client_id',
       'test/api/applications.test.ts',
     ],
     [

@@ -23,7 +23,7 @@ export async function addWebsite(stage: Stage, service: Service, domain = freshD
   return domain;
 }
 
-/** Adds a website of a developer and proves its domain by DNS. @param names the DNS server of the service (DNS_SERVERS) */
+/** Adds a website of a developer and verifies its domain by DNS. @param names the DNS server of the service (DNS_SERVERS) */
 export async function addProvenWebsite(names: NameServer, { client }: Developer, domain = freshDomain()): Promise<string> {
   await client.post('/api/websites', { domain });
   await proveWebsite(names, client, domain);

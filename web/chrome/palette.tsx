@@ -11,7 +11,7 @@ import { type PageName, pages, paths, websitePath } from '../pages.ts';
 import { copyText } from '../ui/copyable.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SearchIcon } from '../ui/icons.tsx';
-import { openShortcuts } from './overlays.tsx';
+import { openShortcuts } from './open-overlay.ts';
 import { switchTheme, useTheme } from './page-frame.tsx';
 
 type Website = Output<'searchWebsites'>['websites'][number];

@@ -7,7 +7,7 @@ import { cx } from '../ui/cx.ts';
 import { AppsIcon, ChartIcon, GlobeIcon, MenuIcon, PulseIcon, SearchIcon, SlidersIcon, UserIcon } from '../ui/icons.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';
-import { openPalette, PALETTE_KEYS } from './overlays.tsx';
+import { openPalette, paletteKeys } from './open-overlay.ts';
 import { Bar, CONTENT, Footer, SkipLink, ThemeSwitch } from './page-frame.tsx';
 import { PublicFrame } from './public-frame.tsx';
 
@@ -25,7 +25,7 @@ export function PublicShell({ children }: { children: ReactNode }) {
 /** Opens the commands. */
 function PaletteButton() {
   return (
-    <Tooltip text={`Go anywhere: ${PALETTE_KEYS}`}>
+    <Tooltip text={`Go anywhere: ${paletteKeys()}`}>
       <button
         type="button"
         aria-label="Commands"
@@ -36,7 +36,7 @@ function PaletteButton() {
       >
         <SearchIcon />
         <kbd className="hidden whitespace-nowrap rounded-sm border border-line px-1.5 font-sans text-xs leading-5 md:inline">
-          {PALETTE_KEYS}
+          {paletteKeys()}
         </kbd>
       </button>
     </Tooltip>

@@ -3,7 +3,7 @@ import { navigate } from 'wouter/use-browser-location';
 import { latestAddress, local, readStored, writeStored } from '../lib/storage.ts';
 import { paths } from '../pages.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { openPalette, openShortcuts, PALETTE_KEYS } from './overlays.tsx';
+import { openPalette, openShortcuts, paletteKeys } from './open-overlay.ts';
 
 /** The pages of the portal that `g` and a letter open. */
 const PLACES = {
@@ -67,7 +67,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
       <table className="w-full text-sm">
         <caption className="sr-only">What the keys do</caption>
         <tbody className="divide-y divide-line">
-          <Row keys={PALETTE_KEYS.split(' ')} text="Commands: every page, website and action" />
+          <Row keys={paletteKeys().split(' ')} text="Commands: every page, website and action" />
           <Row keys={['↑', '↓']} text="The previous or next row of a list" />
           <Row keys={['?']} text="These shortcuts" isOff={!isOn} />
           <Row keys={['/']} text="Search this page" isOff={!isOn} />

@@ -136,7 +136,7 @@ describe('prove_domain', () => {
     expect((await succeeding(mine, 'prove_domain', { domain: foreign })).response).toMatchObject({ domain: foreign, verified: false });
   });
 
-  test('returns a proven website as verified', async () => {
+  test('returns a verified website as verified', async () => {
     const domain = freshDomain();
     await owner.client.post('/api/websites', { domain });
     await stage.query('update websites set proven_at = now() where domain = $1', [domain]);

@@ -92,7 +92,7 @@ describe('over HTTP', () => {
     await owner.client.post('/api/websites', { domain });
     for (const url of [undefined, `https://app.${domain}/auth/callback`]) {
       expect((await check(domain, url)).failed).toMatch(
-        new RegExp(`${domain} is not proven.*get_site shows.*emailauth sites verify ${domain}`.replaceAll('.example', '\\.example')),
+        new RegExp(`${domain} is not verified.*get_site shows.*emailauth sites verify ${domain}`.replaceAll('.example', '\\.example')),
       );
     }
     expect(names.queries).toEqual([]);

@@ -134,7 +134,7 @@ function MemberRow({
 }
 
 function historyOf({ status, invitedBy, invitedAt, joinedAt }: Member): string {
-  if (status === 'linked') return 'Linked address: registered or proved the website';
+  if (status === 'linked') return 'Linked address: registered or verified the website';
   if (joinedAt) return `Joined ${dayOf(joinedAt)}, invited by ${invitedBy}`;
   return `Invited ${dayOf(invitedAt ?? undefined)} by ${invitedBy}`;
 }

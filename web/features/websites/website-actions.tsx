@@ -6,11 +6,11 @@ import { isProofNeeded, ProofNeeded } from '../../ui/proof-needed.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { type Claim, WEBSITES, type Website } from './website.ts';
 
-/** The DNS record and the file that prove a domain, with a button that makes the service check them. */
+/** The DNS record and the file that verify a domain, with a button that makes the service check them. */
 export function Proof({ domain, proof: given, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
   const prove = useAct('proveWebsite', WEBSITES);
   const needsProof = isProofNeeded(prove.error) && !prove.isPending;
-  // The value changes when another account proves the domain in the meantime.
+  // The value changes when another account verifies the domain in the meantime.
   const claim = useAct('claimWebsite');
   const proof = claim.data?.proof ?? given;
   return (

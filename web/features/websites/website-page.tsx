@@ -112,7 +112,7 @@ const OutsideLink = ({ href, children }: { href: string; children: string }) => 
   </a>
 );
 
-/** Whether the domain is proven, with what that means and a link to the proof. */
+/** Whether the domain is verified, with what that means and a link to the proof. */
 function WebsiteStatus({ website: { domain, verified, onProbation } }: { website: Website }) {
   if (verified)
     return (
@@ -166,7 +166,7 @@ function NotYours({ domain }: { domain: string }) {
         {domain} is not one of your websites. It may have been deleted or moved, or another account manages it.
       </p>
       <p className="mt-2 text-muted">
-        If the domain is yours, add it: a DNS record or a file proves it, also when it is registered already.
+        If the domain is yours, add it: a DNS record or a file verifies it, also when it is registered already.
       </p>
       <div className="mt-6 flex flex-wrap justify-center gap-2">
         <ButtonLink as={Link} href={paths.websites}>

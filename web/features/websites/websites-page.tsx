@@ -186,8 +186,8 @@ function ClaimDialog({ claim, onClose }: { claim: Claim; onClose: () => void }) 
   return (
     <Dialog title={`Claim ${claim.domain}`} onClose={onClose}>
       <p className="mb-5 text-[0.9375rem] text-muted">
-        This domain is already registered. If it is yours, prove it in one of two ways: the whole registration then moves to your address at
-        once.
+        This domain is already registered. If it is yours, verify it in one of two ways: the whole registration then moves to your address
+        at once.
       </p>
       <Proof
         domain={claim.domain}
