@@ -296,6 +296,9 @@ export const QUICK_START = `${paths.guide}/quick-start`;
 /** The built-in inbox of local mode. */
 export const INBOX = '/dev/inbox';
 
+/** Returns the path of the newest email to an address in the built-in inbox. */
+export const newestEmailPath = (email: string) => `${INBOX}/newest?q=${encodeURIComponent(email)}`;
+
 /** The demo shop of local mode. */
 export const DEMO = '/demo';
 

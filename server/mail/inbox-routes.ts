@@ -141,7 +141,7 @@ function pageHtml({ messages, query, chosen }: Listed): string {
 <div class="panes">
 <div class="side">
 <form class="search" action="/dev/inbox" role="search">
-<input type="search" name="q" value="${escapeHtml(query)}" maxlength="${MAX_QUERY}" aria-label="Search emails" placeholder="Address, subject or text" autocomplete="off">
+<input type="search" name="q" value="${escapeHtml(query)}" maxlength="${MAX_QUERY}" aria-label="Search emails" placeholder="Address or text" autocomplete="off">
 <button>Search</button>
 </form>
 <nav class="list" id="list" aria-label="Messages">

@@ -35,7 +35,7 @@ test('step 2 leads to the inbox', async () => {
   await page.goto(scene.shop.signInUrl(language));
   await requestEmail(page, email, language);
   const link = page.getByRole('link', { name: text(language, 'open_inbox') });
-  expect(await link.getAttribute('href')).toBe('/dev/inbox');
+  expect(await link.getAttribute('href')).toBe(`/dev/inbox/newest?q=${encodeURIComponent(email)}`);
   await page.reload();
   const opened = page.context().waitForEvent('page');
   await link.click();

@@ -9,7 +9,7 @@ import { DOMAIN_REQUIRED, domainInput, domainMessage, LOCALHOST, normalHost } fr
 import { mailboxSite } from '../../../contract/web-mail.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { hasInbox } from '../../lib/local-mode.ts';
-import { INBOX, paths, registeredPath, websitePath } from '../../pages.ts';
+import { INBOX, newestEmailPath, paths, registeredPath, websitePath } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { DomainField, EmailField } from '../../ui/field.tsx';
 import { BackIcon, OpenIcon } from '../../ui/icons.tsx';
@@ -158,7 +158,11 @@ export function RegisteredPage() {
   const email = useHistoryState<{ email?: string } | null>()?.email;
   const isLocal = isThisComputer(named);
   const domain = isLocal ? LOCALHOST : normalHost(named);
-  const mailbox = hasInbox ? { name: 'the local inbox', url: INBOX } : email ? mailboxSite(email) : undefined;
+  const mailbox = hasInbox
+    ? { name: 'the local inbox', url: email ? newestEmailPath(email) : INBOX }
+    : email
+      ? mailboxSite(email)
+      : undefined;
   return (
     <div className="mx-auto max-w-3xl py-10 sm:py-16">
       {isLocal ? (

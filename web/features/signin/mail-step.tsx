@@ -8,7 +8,7 @@ import { returnPageOf } from '../../../contract/urls.ts';
 import { mailboxSite } from '../../../contract/web-mail.ts';
 import { api } from '../../lib/api.ts';
 import { isApiError, type OwnTexts, type TextKey, translateError, useTranslator } from '../../lib/texts.ts';
-import { INBOX, paths } from '../../pages.ts';
+import { newestEmailPath, paths } from '../../pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { OpenIcon } from '../../ui/icons.tsx';
@@ -54,7 +54,7 @@ export function MailStep({
   usePolledStatus(attempt);
   const refused = useFormErrors('resend', 'auth.error_send_portal', crowded);
   const provider = mailboxSite(email);
-  const mailbox = inbox ? INBOX : provider?.url;
+  const mailbox = inbox ? newestEmailPath(email) : provider?.url;
   const [before, after] = open ? t('auth.magic_link_sent').split('{email}') : ['', ''];
   const [title, text] = headings[status];
   // An address whose email was opened is right.

@@ -8,15 +8,16 @@ import { useAct, useCall, useRefresh } from '../../lib/calls.ts';
 import { hasInbox, isLocalMode } from '../../lib/local-mode.ts';
 import { INBOX, websitePath } from '../../pages.ts';
 import { Button } from '../../ui/button.tsx';
-import { Value, Values } from '../../ui/copyable.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Field } from '../../ui/field.tsx';
 import { CheckIcon, CrossIcon, OpenIcon } from '../../ui/icons.tsx';
 import { useIntegration } from '../../ui/integration.tsx';
 import { Disclosure, RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Failed } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { LiveState, useLiveEvents, withCode } from './live-events.tsx';
 import { STEP_TITLES, type Website } from './website.ts';
+import { Proof } from './website-actions.tsx';
 
 type Setup = Output<'websiteSetup'>;
 type Step = Setup['steps'][number];
@@ -189,16 +190,9 @@ function Actions({ website, setup, step: { step, state } }: { website: Website; 
     case 'proof':
       return (
         state !== 'done' && (
-          <>
-            <div className="mt-3">
-              <Values>
-                <Value name="Name" value={proof.record} />
-                <Value name="Type" value="TXT" />
-                <Value name="Value" value={proof.value} />
-              </Values>
-            </div>
-            <TextLink href={`${websitePath(domain, 'settings')}#proof`}>Check the record, or use a file</TextLink>
-          </>
+          <div className="mt-3">
+            <Proof domain={domain} proof={proof} onProven={() => toast('Domain verified', website.displayDomain)} />
+          </div>
         )
       );
     case 'mail':
