@@ -102,6 +102,9 @@ export function isThisMachine(hostname: string): boolean {
 /** The domain of all loopback hosts, which local mode accepts without a registration. */
 export const LOCALHOST = 'localhost';
 
+/** The origin at which an app on this computer most often is. */
+export const LOCAL_APP = `http://${LOCALHOST}:3000`;
+
 /** The loopback hosts of RFC 8252 §7.3, and `localhost`, which people use for the same purpose (§8.3). */
 const LOOPBACK_REDIRECT_HOSTS: readonly string[] = [LOCALHOST, '127.0.0.1', '[::1]'];
 

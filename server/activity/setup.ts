@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
 import { WEBSITE_PATHS } from '../../contract/pages.ts';
-import { LOCALHOST, websiteDomain } from '../../contract/urls.ts';
+import { LOCAL_APP, LOCALHOST, websiteDomain } from '../../contract/urls.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/db/database.ts';
 import { BY_EMAIL } from '../platform/db/method-rows.ts';
@@ -45,7 +45,7 @@ export class WebsiteSetup {
     return {
       complete: steps.every(({ state }) => state === 'done'),
       steps,
-      callback: website.callback ?? `${website.domain === LOCALHOST ? LOCAL_ORIGIN : `https://${website.domain}`}${WEBSITE_PATHS.callback}`,
+      callback: website.callback ?? `${website.domain === LOCALHOST ? LOCAL_APP : `https://${website.domain}`}${WEBSITE_PATHS.callback}`,
       cursor: newest === null ? null : String(newest),
     };
   }
@@ -74,9 +74,6 @@ export class WebsiteSetup {
     });
   }
 }
-
-/** Where an app on this computer most often is. */
-const LOCAL_ORIGIN = `http://${LOCALHOST}:3000`;
 
 type Step = Output<'websiteSetup'>['steps'][number];
 

@@ -53,7 +53,8 @@ const signIn = (client: Client, email: string, token: string, destination: objec
   client.post('/api/auth/verified-email', { email, token, ...destination });
 
 const mailsTo = (email: string) => stage.query("select 1 from audit_log where email = $1 and action = 'sign_in_requested'", [email]);
-const signInsOf = (email: string) => stage.query("select domain from audit_log where email = $1 and method = 'v'", [email]);
+const signInsOf = (email: string) =>
+  stage.query("select domain from audit_log where email = $1 and action = 'signed_in' and method = 'v'", [email]);
 
 const countOf = async (result: string, of = service) => (await readMetrics(of)).sum('emailauth_email_verifications_total', { result });
 

@@ -72,7 +72,7 @@ describe('a website that accepts only a passkey', () => {
     const verified = await client.get(`/api/verify-token?token=${token}&domain=${shop}`);
     expect(verified.json).toMatchObject({ email, valid: true, method: 'passkey' });
     const actions = await stage.query(
-      "select action, method, domain from audit_log where email = $1 and (action = 'passkey_added' or method = 'p') order by id",
+      "select action, method, domain from audit_log where email = $1 and (action = 'passkey_added' or action = 'signed_in' and method = 'p') order by id",
       [email],
     );
     expect(actions).toEqual([
@@ -114,7 +114,7 @@ describe('a sign-in with a passkey', () => {
     const key = client.cookies.get('auth_key');
     const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${shop}/` });
     expect(again.status).toBe(200);
-    const rows = await stage.query("select domain from audit_log where email = $1 and method = 'p'", [email]);
+    const rows = await stage.query("select domain from audit_log where email = $1 and action = 'signed_in' and method = 'p'", [email]);
     expect(rows).toEqual([{ domain: market }]);
   });
 
@@ -279,9 +279,9 @@ test.each([
     const actions = log.map(({ action }) => action).join(', ');
     return actions === 'code_exchanged, signed_in_passkey' || actions;
   });
-  expect(await stage.query("select client_id from audit_log where email = $1 and method = 'p'", [email])).toEqual([
-    { client_id: clientId },
-  ]);
+  expect(
+    await stage.query("select client_id from audit_log where email = $1 and action = 'application_signed_in' and method = 'p'", [email]),
+  ).toEqual([{ client_id: clientId }]);
 });
 
 describe('a client of OpenID Connect that requests a passkey by acr_values', () => {

@@ -185,6 +185,7 @@ test('shows the values to paste, and the requests that were rejected', async () 
 test('reports what cannot be saved or loaded and offers a retry', async () => {
   await page.route('**/api/clients/**', (route) => route.fulfill({ status: 503, json: { error: 'The service is not available.' } }));
   await button('Configure Diary').click();
+  await dialog().getByLabel('Name', { exact: true }).fill('Journal');
   await inDialog('Save').click();
   await dialog().getByRole('alert').getByText('The service is not available.').waitFor();
   await inDialog('Cancel').click();

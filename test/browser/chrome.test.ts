@@ -235,7 +235,7 @@ describe('the command menu', () => {
     await expect.poll(() => search.count).toBe(1);
     await palette(page).getByText('Searching...').waitFor();
     search.release();
-    await expect.poll(() => palette(page).getByRole('option').allTextContents()).toEqual([second, first]);
+    await expect.poll(() => palette(page).getByRole('option').allTextContents()).toEqual([second, first, 'localhost']);
     await palette(page).getByRole('option', { name: second, selected: true }).waitFor();
     await evaluates(page, 'document.activeElement.role', 'combobox');
     await page.keyboard.press('Enter');

@@ -1,4 +1,5 @@
 // The protocol in code, step by step, for one domain.
+import { LOCAL_APP, LOCALHOST } from '../../contract/urls.ts';
 
 /** Redirects a visitor to the sign-in page, on the website's server. @param site the origin of the website */
 export function redirectSnippet(origin: string, domain: string, site = `https://${domain}`): string {
@@ -14,7 +15,8 @@ redirect('${origin}/auth?' + new URLSearchParams({ forward_url: forwardUrl, lang
 export const linkSnippet = '<a href="/login">Login with Email</a>';
 
 /** Returns the address of the sign-in page of a website, which returns to its home page. */
-export const signInUrlOf = (origin: string, domain: string) => `${origin}/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}`;
+export const signInUrlOf = (origin: string, domain: string) =>
+  `${origin}/auth?forward_url=${encodeURIComponent(domain === LOCALHOST ? `${LOCAL_APP}/` : `https://${domain}/`)}`;
 
 /** A link to the sign-in page, for a website that has no state yet. */
 export const signInLinkSnippet = (origin: string, domain: string) => `<a href="${signInUrlOf(origin, domain)}">Login with Email</a>`;

@@ -2,7 +2,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { Link } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { WEBSITE_PATHS } from '../../../contract/pages.ts';
-import { isThisMachine, LOCALHOST } from '../../../contract/urls.ts';
+import { isThisMachine, LOCAL_APP, LOCALHOST } from '../../../contract/urls.ts';
 import { errorText } from '../../lib/api.ts';
 import { useAct, useCall, useRefresh } from '../../lib/calls.ts';
 import { hasInbox, isLocalMode } from '../../lib/local-mode.ts';
@@ -233,7 +233,7 @@ function TextLink({ href, isOutside = false, children }: { href: string; isOutsi
 function CallbackForm({ website, callback, state }: { website: Website; callback: string; state: Step['state'] }) {
   const isDone = state === 'done';
   const check = useAct('checkCallback', { refreshes: ['websiteSetup'] });
-  const here = useIntegration(LOCALHOST).data?.site ?? 'http://localhost:3000';
+  const here = useIntegration(LOCALHOST).data?.site ?? LOCAL_APP;
   const isHere = URL.canParse(callback) && isThisMachine(new URL(callback).hostname);
   const [typed, setTyped] = useState<string | null>(null);
   // In local mode, the app most often runs on this computer.
