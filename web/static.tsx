@@ -9,7 +9,7 @@ import { api } from './lib/api.ts';
 import { hydrated } from './lib/store.ts';
 import { copyText } from './ui/copyable.tsx';
 import { CheckIcon, CopyIcon } from './ui/icons.tsx';
-import { Toaster, toastFailure } from './ui/toast.tsx';
+import { showKeptToast, Toaster, toastFailure } from './ui/toast.tsx';
 import { TooltipHost } from './ui/tooltip.tsx';
 
 const { dataset } = document.documentElement;
@@ -51,6 +51,8 @@ createRoot(document.body.appendChild(document.createElement('div'))).render(
     <TooltipHost />
   </>,
 );
+// Screen readers announce what is added to a region that is in the page.
+setTimeout(showKeptToast);
 
 for (const element of document.querySelectorAll<HTMLTimeElement>('time[data-today]')) {
   const { text, dateTime } = dayOf(new Date());

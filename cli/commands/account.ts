@@ -1,5 +1,6 @@
 import type { Output } from '../../contract/calls.ts';
 import type { Client } from '../../contract/client.ts';
+import { LOCALHOST } from '../../contract/urls.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { shapeOf } from '../shapes.ts';
@@ -142,7 +143,9 @@ const brandingSet: CommandSpec = {
 };
 
 async function printBranding(terminal: Terminal, client: Client, host: string, { fromName, logoUrl }: Branding): Promise<number> {
-  const websites = (await client.listWebsites({})).filter(({ verified }) => verified).map(({ domain }) => domain);
+  // Every account manages localhost in local mode, and none has its branding there.
+  const verified = (await client.listWebsites({})).filter((website) => website.verified && website.domain !== LOCALHOST);
+  const websites = verified.map(({ domain }) => domain);
   const previewUrl = `${host}/dashboard/settings/preview?${new URLSearchParams({ fromName, logoUrl, language: 'en' })}`;
   const rows: [string, string][] = [
     ['from', fromName || 'the name of the service'],

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { websiteHome } from '../../contract/pages.ts';
-import { domainMessage, normalHost } from '../../contract/urls.ts';
+import { domainMessage, LOCALHOST, normalHost } from '../../contract/urls.ts';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
 import { detectFrameworks } from '../../templates/detect.ts';
 import type { Framework } from '../../templates/framework.ts';
@@ -81,8 +81,8 @@ export async function promptDomain(context: Context): Promise<string> {
   if (!terminal.interactive) return 'localhost';
   const own = await listOwnDomains(context);
   const choices = [
-    ...own.map((domain) => ({ value: domain, label: domain })),
-    { value: 'localhost', label: 'localhost', hint: 'during development' },
+    ...own.filter((domain) => domain !== LOCALHOST).map((domain) => ({ value: domain, label: domain })),
+    { value: LOCALHOST, label: LOCALHOST, hint: 'during development' },
     { value: OTHER, label: 'another domain' },
   ];
   const chosen = await promptChoice(terminal, { message: 'Which domain is it for?', flag: DOMAIN_FLAG, choices });

@@ -33,13 +33,13 @@ describe('a registration', () => {
     expect((await browser.get('/api/websites')).json).toMatchObject([{ domain }, { domain: 'localhost' }]);
   });
 
-  test('of a taken domain returns 409 with a hint to prove it, and does not show or change the linked address', async () => {
+  test('of a taken domain returns 409 with a hint to verify it, and does not show or change the linked address', async () => {
     const [domain, owner, rival] = [freshDomain(), freshAddress('owner'), freshAddress('rival')];
     await registerWebsite(service.client(), domain, owner);
     const response = await service.client().post('/api/websites/register', { domain: domain.toUpperCase(), email: rival });
     expect([response.status, response.json.code]).toEqual([409, 'domain_taken']);
     expect(response.text).not.toContain(owner);
-    expect(`${response.json.error} ${response.json.hint}`).toMatch(/prove/i);
+    expect(`${response.json.error} ${response.json.hint}`).toMatch(/verify/i);
     expect(await stage.query('select email from websites where domain = $1', [domain])).toEqual([{ email: owner }]);
     expect(await stage.query('select 1 from outbox where recipient = $1', [rival])).toEqual([]);
   });

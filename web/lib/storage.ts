@@ -6,7 +6,7 @@ import { paths } from '../pages.ts';
 // A browser may refuse its storage (private windows, blocked cookies); the pages then work without it.
 
 export const local = () => window.localStorage;
-const session = () => window.sessionStorage;
+export const session = () => window.sessionStorage;
 
 /** Returns a stored text, or null when it is missing or the storage is refused. */
 export function readStored(storage: () => Storage, key: string): string | null {

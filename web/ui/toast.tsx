@@ -1,3 +1,4 @@
+import { readStored, session, writeStored } from '../lib/storage.ts';
 import { createStore, useStore } from '../lib/store.ts';
 import { cx } from './cx.ts';
 import { CrossIcon } from './icons.tsx';
@@ -19,6 +20,18 @@ export function toast(title: string, text?: string, tone: Toast['tone'] = 'plain
 
 /** Shows a failure, which screen readers announce at once. */
 export const toastFailure = (title: string, text?: string) => toast(title, text, 'failure');
+
+const KEPT = 'toast';
+
+/** Keeps a notification for the page load that follows, in this tab. */
+export const keepToast = (title: string, text: string) => writeStored(session, KEPT, JSON.stringify([title, text]));
+
+/** Shows the notification that the page before has kept. */
+export function showKeptToast() {
+  const kept = readStored(session, KEPT);
+  writeStored(session, KEPT, null);
+  if (kept) toast(...(JSON.parse(kept) as [string, string]));
+}
 
 /** Removes the notification. */
 export function dismissToast() {

@@ -12,7 +12,7 @@ import { Choices } from '../../ui/choices.tsx';
 import { FormDialog } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
 import { Badge, Failed } from '../../ui/states.tsx';
-import { toast, toastFailure } from '../../ui/toast.tsx';
+import { keepToast, toast, toastFailure } from '../../ui/toast.tsx';
 
 type Device = Output<'listDevices'>[number];
 
@@ -98,8 +98,8 @@ function EverywhereDialog({ onClose }: { onClose: () => void }) {
   const endedKeys = keys.map(({ id }) => id).filter((id) => !keptKeys.includes(id));
   const needed = endedPasskeys.length < passkeys.length ? 'an email or one of your passkeys' : 'an email';
   const signOut = useSignOutEverywhere(() => {
+    keepToast('Signed out everywhere', `Every device needs ${needed} to sign in again.`);
     navigate(paths.landing, { replace: true });
-    toast('Signed out everywhere', `Every device needs ${needed} to sign in again.`);
   });
   // Everything of a kind, also what was added meanwhile, when nothing of it is left out.
   const submit = () => signOut.mutate({ apiKeys: keptKeys.length === 0 ? 'all' : endedKeys, passkeys: endedPasskeys });

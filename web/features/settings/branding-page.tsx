@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { Output } from '../../../contract/calls.ts';
 import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
 import { fromNameFault } from '../../../contract/rules.ts';
-import { logoUrlFault } from '../../../contract/urls.ts';
+import { LOCALHOST, logoUrlFault } from '../../../contract/urls.ts';
 import { useAct, useCall } from '../../lib/calls.ts';
 import { paths } from '../../pages.ts';
 import { Field, Select } from '../../ui/field.tsx';
@@ -138,7 +138,9 @@ function BrandedWebsites() {
 
 type Websites = Output<'listWebsites'>;
 
-function sentenceOf(websites: Websites): ReactNode {
+function sentenceOf(all: Websites): ReactNode {
+  // Every account manages localhost in local mode, and none has its branding there.
+  const websites = all.filter(({ domain }) => domain !== LOCALHOST);
   const verified = websites.filter((website) => website.verified);
   const unverified = websites.filter((website) => !website.verified);
   const link = (
