@@ -18,8 +18,9 @@ export const hintCookies = {
   previous: 'previous_auth',
 } as const;
 
-/** Cookie that pages set for ten minutes when the service has confirmed the session: their first calls need not wait for that. */
+/** Cookie that pages set when the service has confirmed the session: their first calls need not wait for that. */
 export const SESSION_SEEN_COOKIE = 'session_seen';
+export const SESSION_SEEN_SECONDS = 600;
 
 /**
  * Cookies that the pages of a sign-in set for the service, which renders the offer of a passkey: `ready` when the device can verify a

@@ -1,11 +1,13 @@
 import './static.css';
 import type { ReactElement } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
+import { SESSION_SEEN_COOKIE, SESSION_SEEN_SECONDS } from '../contract/remembered.ts';
 import { ThemeSwitch } from './chrome/page-frame.tsx';
 import { watchMenu } from './chrome/public-frame.tsx';
 import { DocSearch } from './features/docs/doc-search.tsx';
 import { dayOf } from './features/legal/legal-pages.tsx';
 import { api } from './lib/api.ts';
+import { writeCookie } from './lib/storage.ts';
 import { hydrated } from './lib/store.ts';
 import { copyText } from './ui/copyable.tsx';
 import { CheckIcon, CopyIcon } from './ui/icons.tsx';
@@ -63,7 +65,10 @@ for (const element of document.querySelectorAll('[data-path]')) element.textCont
 // The cookie of a session that has ended stays until the next sign-in.
 if (dataset.account !== undefined) {
   void api.session({}).then(
-    ({ user }) => !user && delete dataset.account,
+    ({ user }) => {
+      writeCookie(SESSION_SEEN_COOKIE, user && '1', SESSION_SEEN_SECONDS);
+      if (!user) delete dataset.account;
+    },
     () => {},
   );
 }

@@ -1,6 +1,7 @@
 import type { Transaction } from 'sequelize';
 import type { Output } from '../../contract/calls.ts';
 import { Fault } from '../../contract/errors.ts';
+import { LOCALHOST } from '../../contract/urls.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
 import { type Database, IS_LOCAL } from '../platform/db/database.ts';
 import type { Orm, Website } from '../platform/db/models.ts';
@@ -21,7 +22,7 @@ export const managedBy = (website: string, email: string) =>
   `(${website}.id = any(array(
     select linked.id from websites linked where linked.email = ${email}
     union all select joined.website_id from website_members joined where joined.email = ${email} and joined.joined_at is not null
-    union all select local.id from websites local where local.email is null and ${IS_LOCAL})))`;
+    union all select local.id from websites local where local.domain = '${LOCALHOST}' and ${IS_LOCAL})))`;
 
 /** Returns what an address may do with a website, or null when it does not manage it. */
 export async function roleAt(
@@ -31,7 +32,7 @@ export async function roleAt(
   transaction?: Transaction,
 ): Promise<WebsiteRole | null> {
   if (website.email === email) return 'owner';
-  if (website.email === null) return isLocal ? 'member' : null;
+  if (website.domain === LOCALHOST) return isLocal ? 'member' : null;
   const where = { websiteId: website.id, email, joinedAt: { [Op.ne]: null } };
   return (await WebsiteMember.findOne({ attributes: ['role'], where, transaction, raw: true }))?.role ?? null;
 }

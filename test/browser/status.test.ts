@@ -73,7 +73,7 @@ test('shows a degraded status when emails are not sent and when the service does
   await page.getByText('Ongoing').waitFor();
   await scene.stage.mailbox.up();
 
-  const other = await openPage('/tos');
+  const other = await openPage('/webservices/email-auth/register');
   await scene.service.stop();
   await other.getByRole('link', { name: 'Status' }).click();
   await heading(other, 'This page could not be loaded');

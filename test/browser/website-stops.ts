@@ -85,8 +85,9 @@ export function websiteStops(at: StopAt, live: StopAt): Stop[] {
     at('developer', of(full, '/setup'), 'website-setup', full, (page) => page.getByText('Needs attention').first().waitFor()),
     at('developer', of(empty, '/setup'), 'website-setup-empty', empty, (page) => page.getByText('0 of 5 steps').waitFor()),
     live('developer', of(full, '/log'), 'website-log', full, async (page) => {
-      await page.locator('summary').first().click();
-      await page.getByText('Fix:').last().waitFor();
+      const signIn = page.getByRole('listitem').locator('details').filter({ hasText: 'Fix:' }).first();
+      await signIn.locator('summary').click();
+      await signIn.getByText('Fix:').first().waitFor();
     }),
     at('developer', of(full, '/visitors'), 'website-visitors', full, (page) =>
       page

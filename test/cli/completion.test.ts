@@ -108,7 +108,7 @@ test('completes without messages when not signed in and when no service responds
   const silent = await openFakeService(() => {});
   onTestFinished(() => silent.close());
   const ask = (env: Record<string, string>) => home.run(['complete', '--', 'sites', 'get', ''], { env });
-  await waitUntil('the service responds within a second', 60_000, async () => (await ask({})).stdout === `${domain}\t\n:4`);
+  await waitUntil('the service responds within a second', 60_000, async () => (await ask({})).stdout === `${domain}\t\nlocalhost\t\n:4`);
   const strangers: Record<string, string>[] = [
     { EMAILAUTH_TOKEN: '' },
     { EMAILAUTH_HOST: 'http://127.0.0.1:1' },

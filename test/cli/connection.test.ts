@@ -155,7 +155,11 @@ test('tail pauses between calls to a service that always responds at once', asyn
   const service = await openFakeService((_, response) => {
     calls++;
     response.end(
-      JSON.stringify({ events: [{ ...event, email: null, level: 'info', text: 'x', fix: null, signIn: null, state: null, count: 1 }], cursor: 'x', more: true }),
+      JSON.stringify({
+        events: [{ ...event, email: null, level: 'info', text: 'x', fix: null, signIn: null, state: null, count: 1 }],
+        cursor: 'x',
+        more: true,
+      }),
     );
   });
   const start = performance.now();

@@ -2,7 +2,7 @@ import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tansta
 import { useState } from 'react';
 import type { Input, Output } from '../../contract/calls.ts';
 import { ApiError } from '../../contract/client.ts';
-import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
+import { hintCookies, SESSION_SEEN_COOKIE, SESSION_SEEN_SECONDS } from '../../contract/remembered.ts';
 import { api } from './api.ts';
 import { deleteKeys, deletePkceOfTab, forgetLatest, latestAddress, readCookie, writeCookie } from './storage.ts';
 
@@ -94,7 +94,7 @@ async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | nu
   if (!readCookie(hintCookies.key)) return null;
   try {
     const { user } = await api.session({}, { signal });
-    writeCookie(SESSION_SEEN_COOKIE, user && '1', 600);
+    writeCookie(SESSION_SEEN_COOKIE, user && '1', SESSION_SEEN_SECONDS);
     return user;
   } catch (error) {
     const email = latestAddress();

@@ -74,6 +74,7 @@ test('two instances alternate in serving one client, since no state is kept betw
   expect((await other.client().post('/mcp', initialized, headers)).status).toBe(202);
   const list = await other.client().post('/mcp', { jsonrpc: '2.0', id: 7, method: 'tools/list' }, headers);
   expect(list.json.result.tools.map(({ name }: { name: string }) => name)).toEqual((await one.listTools()).tools.map(({ name }) => name));
-  expect(await callTool(two, 'get_status')).toMatchObject({ response: { siteCount: response.siteCount, email: owner.email } });
+  // The other one is in production, which has no localhost.
+  expect(await callTool(two, 'get_status')).toMatchObject({ response: { siteCount: Number(response.siteCount) - 1, email: owner.email } });
   await Promise.all([one.close(), two.close()]);
 });

@@ -45,7 +45,7 @@ function Hero() {
         </ButtonLink>
       </div>
       <div className="mt-6 flex max-w-xl items-center rounded-control border border-line bg-sunk pl-4">
-        <code className="min-w-0 grow overflow-x-auto py-2.5 font-mono text-[0.8125rem] leading-6 whitespace-nowrap">{command}</code>
+        <code className="min-w-0 grow py-2.5 font-mono text-[0.8125rem] leading-6 wrap-anywhere">{command}</code>
         <CopyButton text={command} what="the command" notice="Command copied" />
       </div>
       <ul className="mt-8 flex flex-wrap gap-x-6 gap-y-2 text-sm text-muted">
