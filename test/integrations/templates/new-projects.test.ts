@@ -29,7 +29,7 @@ const canMake: Record<Framework['language'], () => boolean> = {
   Python: () => runs('python3', '-m', 'pip', 'download', '--no-deps', '--quiet', '--dest', join(here, 'emailauth-pip'), 'flask'),
   Go: () => runs('go', 'version'),
   PHP: () => runs('php', '-v'),
-  Ruby: () => runs('bundle', '-v') && runs('gem', 'search', '--remote', '--exact', 'sinatra'),
+  Ruby: () => runs('bundle', '-v') && runs('gem', 'specification', '--remote', 'sinatra', 'name'),
 };
 const possible = Object.fromEntries(Object.entries(canMake).map(([language, probe]) => [language, probe()]));
 

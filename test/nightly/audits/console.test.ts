@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { docPages, docPath } from '../../../docs/pages.ts';
-import { pageAt } from '../../../web/pages.ts';
+import { type PageName, pageAt, pages, paths } from '../../../web/pages.ts';
 import { settled, signInToPortal, useScene } from '../../browser/scene.ts';
 import { pagePaths } from '../../support/page-paths.ts';
 import { freshAddress } from '../../support/sign-ins.ts';
@@ -18,7 +18,10 @@ test.each(['with no session', 'whose session has ended', 'that is signed in'])(
     // The portal may still be waiting for responses, which would fail without the session.
     await page.goto('about:blank');
     if (state === 'whose session has ended') await page.context().clearCookies({ name: 'sid' });
-    const portal = pagePaths.filter((path) => pageAt(path) && !PRIVATE.test(path));
+    const isOfPage = (path: string) =>
+      pageAt(path) !== undefined ||
+      Object.entries(pages).some(([name, { frame }]) => frame === 'static' && paths[name as PageName] === path);
+    const portal = pagePaths.filter((path) => isOfPage(path) && !PRIVATE.test(path));
     const signIn = [
       '/auth',
       scene.shop.signInUrl('lt').slice(scene.service.url.length),
