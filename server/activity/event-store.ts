@@ -30,8 +30,8 @@ export type EventRow = {
 /** Rows of a range in the order in which it is read. `end`: the last number that was read; `more`: whether the range goes on. */
 export type Piece = { rows: EventRow[]; end: number; more: boolean };
 
-/** Whose events to read: those of the websites that an account manages, and of its applications. `localhost`: also those of localhost, which no one owns. */
-type Owner = { id: string; email: string; localhost: boolean };
+/** Whose events to read: those of the websites that an account manages, and of its applications. */
+type Owner = { id: string; email: string };
 
 /** A new row. `signIn`: the id of the sign-in that it is a step of; `mail`: the id of the pending email that it is about. */
 export type NewEvent = {
@@ -48,12 +48,12 @@ export type NewEvent = {
 const MAX_SCANNED = 100_000;
 const MAX_ROWS = 200;
 
-const IS_OWN = `(${managedBy('w', '$1')} or $2 and w.email is null)`;
+const IS_OWN = managedBy('w', '$1');
 
-// $1 $2 $4 the owner, $3 a domain or client_id, or null.
+// $1 $3 the owner, $2 a domain or client_id, or null.
 const SUBJECTS = `
-select id from websites w where ${IS_OWN} and ($3::text is null or domain = $3)
-union all select id from applications where user_id = $4 and ($3::text is null or client_id = $3)`;
+select id from websites w where ${IS_OWN} and ($2::text is null or domain = $2)
+union all select id from applications where user_id = $3 and ($2::text is null or client_id = $2)`;
 
 /** The actions of the audit log that are events, and their kinds. A sign-in with a known method has the kind of its method. */
 const KIND_OF_ACTION = {
@@ -82,18 +82,18 @@ select coalesce(max(id), 0)::float8 as newest, ${writersOf('audit_log', 'sign_in
 
 const SHOWN_EMAIL = shownAddress({ website: 'owned.website', email: 'row.email', at: 'row.at' });
 
-// $1 $2 $7 the owner, $3 its websites and applications, $4 after and $5 up to which number, $6 limit.
+// $1 $6 the owner, $2 its websites and applications, $3 after and $4 up to which number, $5 limit.
 const ROWS = `
 with owned as materialized (
   select id, id as website, domain, w.domain_since as since, proven_at is not null as proven, null as application
-  from websites w where ${IS_OWN} and id = any($3::uuid[])
+  from websites w where ${IS_OWN} and id = any($2::uuid[])
   union all
-  select id, null, client_id, created_at, false, name from applications where user_id = $7 and id = any($3::uuid[])
+  select id, null, client_id, created_at, false, name from applications where user_id = $6 and id = any($2::uuid[])
 ),
 row as materialized (
   select id, at, action, result, method, email, client_id, sign_in, count, coalesce(application_id, website_id) as subject from activity_log
-  where id > $4 and id <= $5 and (website_id = any($3::uuid[]) or application_id = any($3::uuid[])) and ${IS_EVENT}
-  order by id limit $6
+  where id > $3 and id <= $4 and (website_id = any($2::uuid[]) or application_id = any($2::uuid[])) and ${IS_EVENT}
+  order by id limit $5
 )
 select row.id::float8 as id, at, owned.domain, application, ${KIND} as kind, ${REASON} as reason, ${SHOWN_EMAIL} as email, coalesce(count, 1) as count,
   client_id is not null as "isOpenId", sign_in as "signIn", proven, at >= since as visible
@@ -133,8 +133,8 @@ export class EventStore {
   }
 
   /** Returns the ids of the websites and applications of an owner, or of the one that has this domain or client ID. */
-  async subjectsOf({ id, email, localhost }: Owner, domain: string | null): Promise<string[]> {
-    const rows = await this.#query<{ id: string }>('events-subjects', SUBJECTS, [email, localhost, domain, id]);
+  async subjectsOf({ id, email }: Owner, domain: string | null): Promise<string[]> {
+    const rows = await this.#query<{ id: string }>('events-subjects', SUBJECTS, [email, domain, id]);
     return rows.map((row) => row.id);
   }
 
@@ -153,7 +153,7 @@ export class EventStore {
   async read(owner: Owner, subjects: string[], after: number, upTo: number): Promise<Piece> {
     const end = Math.min(after + MAX_SCANNED, Math.max(after, upTo));
     if (end === after) return { rows: [], end, more: false };
-    const values = [owner.email, owner.localhost, subjects, after, end, MAX_ROWS, owner.id];
+    const values = [owner.email, subjects, after, end, MAX_ROWS, owner.id];
     const rows = await this.#query<EventRow & { visible: boolean }>('events-read', ROWS, values);
     const last = rows.length === MAX_ROWS ? rows[MAX_ROWS - 1].id : end;
     return { rows: rows.filter(({ visible }) => visible), end: last, more: last < upTo };

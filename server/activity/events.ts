@@ -34,11 +34,11 @@ export class WebsiteEvents {
 
   /**
    * Returns the next events of the account's websites and applications, oldest first, each from the time when the website became the
-   * account's. In local mode, localhost belongs to every account.
+   * account's.
    * @throws Fault website_not_found
    */
   async read({ id, email }: Account, { domain, after, since, wait }: Parsed<'websiteEvents'>): Promise<Page> {
-    const owner = { id, email, localhost: this.#isLocal };
+    const owner = { id, email };
     const subjects = await this.#store.subjectsOf(owner, domain === undefined ? null : domainOf(domain));
     if (domain !== undefined && subjects.length === 0) throw new Fault('website_not_found', { field: 'domain' });
     const end = Date.now() + wait * 1000;

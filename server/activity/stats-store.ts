@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { Output } from '../../contract/calls.ts';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import { countsOf, OTHER_METHODS } from '../../contract/methods.ts';
-import { LOCALHOST } from '../../contract/urls.ts';
 import { columnOf } from '../platform/db/activity-rows.ts';
 import type { JobQuery } from '../platform/db/database.ts';
 import { BY_EMAIL, methodCode, NEEDS_NO_EMAIL, WITHOUT_EMAIL } from '../platform/db/method-rows.ts';
@@ -117,13 +116,9 @@ select given.day::text as date, coalesce(logins, 0)::float8 as count
 from (select ${TODAY} - n as day from generate_series(0, ${STATS_DAYS - 1}) n) given left join daily_logins using (day)
 order by given.day desc`;
 
-/** Returns the SQL condition that the sign-ins to a website `w` are those of the address $1. @param localhost also those to this computer, which no one owns */
-export const countedFor = (localhost: boolean) =>
-  localhost ? `(${managedBy('w', '$1')} or w.domain = '${LOCALHOST}')` : managedBy('w', '$1');
-
 /** The statistics of the websites of the address $1. The median is a measured time: of two in the middle, the lower one. */
 const WEBSITE_STATS = `
-with registered as materialized (select id from websites w where ${countedFor(false)}),
+with registered as materialized (select id from websites w where ${managedBy('w', '$1')}),
 totals as (
   select website, ${COLUMNS.map((column) => `sum(${column}) as ${column}`).join(', ')}
   from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY} group by website
@@ -144,18 +139,15 @@ select registered.id, coalesce(sent, 0)::float8 as sent, coalesce(opened, 0)::fl
 from registered left join totals on totals.website = registered.id left join median on median.website = registered.id
 order by registered.id`;
 
-/** Returns the overview of the account with the address $1 and the id $2, as SQL. @param localhost with the sign-ins to this computer */
-const overviewWith = (localhost: boolean) => `
+/** The overview of the account with the address $1 and the id $2. */
+const OVERVIEW = `
 with owned as materialized (select id as application from applications where user_id = $2),
-registered as materialized (select id from websites w where ${countedFor(localhost)})
+registered as materialized (select id from websites w where ${managedBy('w', '$1')})
 select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
     + (select coalesce(sum(logins), 0) from daily_applications join owned using (application) where day >= ${FIRST_DAY})
   )::float8 as "totalLogins",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8
     as "apiRequests"`;
-
-const OVERVIEW = overviewWith(false);
-const LOCAL_OVERVIEW = overviewWith(true);
 
 // The statements run with settings that make the planner use the indexes: those of the core's pool.
 
@@ -170,13 +162,12 @@ export async function readWebsiteStats(core: pg.Pool, email: string): Promise<Ou
   return (await core.query<Output<'websiteStats'>[number]>(query)).rows;
 }
 
-/** Reads how many sign-ins and API calls an account had. @param localhost with the sign-ins to this computer */
+/** Reads how many sign-ins and API calls an account had. */
 export async function readOverview(
   core: pg.Pool,
   account: { id: string; email: string },
-  localhost: boolean,
 ): Promise<Omit<Output<'overview'>, 'uptimePercent' | 'activeApplications'>> {
-  const query = { name: 'stats-overview', text: localhost ? LOCAL_OVERVIEW : OVERVIEW, values: [account.email, account.id] };
+  const query = { name: 'stats-overview', text: OVERVIEW, values: [account.email, account.id] };
   return (await core.query<{ totalLogins: number; apiRequests: number }>(query)).rows[0];
 }
 

@@ -11,7 +11,6 @@ import { addVisits } from '../websites/visits.ts';
 import {
   addToTotals,
   countActiveApplications,
-  countedFor,
   findNewestRow,
   ownCounts,
   readDailyLogins,
@@ -24,8 +23,6 @@ type Parts = {
   core: pg.Pool;
   /** Returns the availability of the service in percent, null while there is not enough data. */
   uptime: () => Promise<number | null>;
-  /** Local mode: sign-ins to this computer count for every account. */
-  isLocal: boolean;
 };
 
 /** Statistics of the last 30 UTC days where nothing else is given. They are totals, at most a minute late. */
@@ -49,9 +46,9 @@ export class Stats {
   }
 
   async overview(account: Account): Promise<Output<'overview'>> {
-    const { core, isLocal, uptime } = this.#parts;
+    const { core, uptime } = this.#parts;
     const [{ totalLogins, apiRequests }, activeApplications, uptimePercent] = await Promise.all([
-      readOverview(core, account, isLocal),
+      readOverview(core, account),
       countActiveApplications(core, account.id),
       uptime(),
     ]);
@@ -60,7 +57,7 @@ export class Stats {
 
   /** Returns the sign-ins to the account's websites and applications per day. @param days how many days, up to today */
   loginsOf(account: Account, days: number): Promise<Output<'accountLogins'>> {
-    return readAccountLogins(this.#parts.core, account, days, this.#parts.isLocal);
+    return readAccountLogins(this.#parts.core, account, days);
   }
 
   /** Returns all sign-ins of the service, newest day first, including days without any. */
@@ -81,13 +78,12 @@ export function statsEndpoints(stats: Stats): Endpoint[] {
 }
 
 /**
- * Returns the sign-ins per day, as SQL, of the account with the address $1 and the id $2 in $3 days up to today, their total, and that of the $3 days
+ * The sign-ins per day of the account with the address $1 and the id $2 in $3 days up to today, their total, and that of the $3 days
  * before. `complete`: whether the account had a website or an application during all of those.
- * @param localhost with the sign-ins to this computer
  */
-const accountLoginsWith = (localhost: boolean) => `
+const ACCOUNT_LOGINS = `
 with owned as materialized (select id as application, created_at from applications where user_id = $2),
-registered as materialized (select id, domain_since as since from websites w where ${countedFor(localhost)}),
+registered as materialized (select id, domain_since as since from websites w where ${managedBy('w', '$1')}),
 counted as materialized (
   select day, opened + again + openid_opened as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer
   union all
@@ -104,21 +100,12 @@ select
   coalesce((select min(at) from (select since as at from registered union all select created_at from owned) begun)
     < (${TODAY} - 2 * $3::integer + 1)::timestamp at time zone 'UTC', false) as complete`;
 
-const ACCOUNT_LOGINS = accountLoginsWith(false);
-const LOCAL_ACCOUNT_LOGINS = accountLoginsWith(true);
-
 type Logins = Omit<Output<'accountLogins'>, 'previousTotal'> & { previous: number; complete: boolean };
 
-/** Reads the sign-ins of an account. @param days how many days, up to today @param localhost with those to this computer */
-async function readAccountLogins(
-  core: pg.Pool,
-  account: { id: string; email: string },
-  days: number,
-  localhost: boolean,
-): Promise<Output<'accountLogins'>> {
+/** Reads the sign-ins of an account. @param days how many days, up to today */
+async function readAccountLogins(core: pg.Pool, account: { id: string; email: string }, days: number): Promise<Output<'accountLogins'>> {
   const values = [account.email, account.id, days];
-  const text = localhost ? LOCAL_ACCOUNT_LOGINS : ACCOUNT_LOGINS;
-  const { rows } = await core.query<Logins>({ name: 'stats-account-logins', text, values });
+  const { rows } = await core.query<Logins>({ name: 'stats-account-logins', text: ACCOUNT_LOGINS, values });
   const { previous, complete, ...logins } = rows[0];
   return { ...logins, previousTotal: complete ? previous : null };
 }

@@ -33,7 +33,7 @@ beforeAll(async () => {
   other = await stage.start();
   database = openPatientDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
-  stats = new Stats({ core: database.core, uptime: async () => null, isLocal: false });
+  stats = new Stats({ core: database.core, uptime: async () => null });
   // Postpones the job: the tests run the roll-up themselves.
   await stage.query("select graphile_worker.add_job('roll-up', job_key => 'roll-up', run_at => now() + interval '1 day')");
   ann = await signInDeveloper(stage, service);

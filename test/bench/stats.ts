@@ -32,7 +32,7 @@ export async function measureStats(stage: Stage, signIns: number): Promise<void>
          now(), now() - interval '90 days' from generate_series(0, ${SITES - 1}) n`,
     );
     for (let from = 0; from < signIns; from += CHUNK) await query(url, fill(from, Math.min(from + CHUNK, signIns), signIns));
-    const stats = new Stats({ core: database.core, uptime: async () => null, isLocal: false });
+    const stats = new Stats({ core: database.core, uptime: async () => null });
     const rollUpAll = async () => {
       const began = performance.now();
       const { signal } = new AbortController();
