@@ -47,7 +47,7 @@ test('a new owner gets from the landing page to a complete set-up by what the pa
   };
   /** Follows the newest email of the address that the page names. */
   const followEmail = async (page: Page) => {
-    const inbox = await opened(page.getByRole('link', { name: /^Open the .*inbox/ }));
+    const inbox = await opened(page.getByRole('link', { name: /^Open the (?:local )?inbox/ }));
     return opened(inbox.getByRole('link', { name: 'Open the link' }));
   };
   const page = await context.newPage();
