@@ -489,10 +489,10 @@ export const mutations: Mutation[] = [
   ]),
   ...rowsOf('server/activity/event-store.ts', [
     ['at >= since as visible', 'true as visible', 'test/api/website-events.test.ts'],
-    [' and ${IS_EVENT}\n  order by id limit $6', '\n  order by id limit $6', 'test/api/website-events.test.ts'],
+    [' and ${IS_EVENT}\n  order by id limit $5', '\n  order by id limit $5', 'test/api/website-events.test.ts'],
     [
-      'from websites w where ${IS_OWN} and id = any($3::uuid[])',
-      'from websites w where id = any($3::uuid[])',
+      'from websites w where ${IS_OWN} and id = any($2::uuid[])',
+      'from websites w where id = any($2::uuid[])',
       'test/api/website-events.test.ts',
     ],
   ]),
