@@ -8,6 +8,12 @@ export const VISITOR_LANGUAGE = 'LANGUAGE';
 /** Stands in the addresses of a built page for the domain of its path. */
 export const DOMAIN_OF_PATH = 'DOMAIN';
 
+/** The home page of the portal. */
+export const PORTAL_HOME = '/developer';
+
+/** Stands for the origin of the service in the built texts of the documentation. */
+export const ORIGIN_PLACEHOLDER = 'https://origin.invalid';
+
 /** The beginning of the paths of all pages of websites. */
 export const WEBSITES_FOLDER = '/dashboard/websites/';
 

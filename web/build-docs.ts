@@ -6,10 +6,11 @@ import remarkParse from 'remark-parse';
 import remarkRehype from 'remark-rehype';
 import { unified } from 'unified';
 import type { Plugin } from 'vite';
+import { ORIGIN_PLACEHOLDER } from '../contract/pages.ts';
 import { docPages, frameworkPages, promptPages } from '../docs/pages.ts';
 import { readDoc } from '../docs/read.ts';
 import { sectionsOf } from '../docs/search.ts';
-import { type DocNode, type DocText, ORIGIN_PLACEHOLDER } from './features/docs/doc-text.ts';
+import type { DocNode, DocText } from './features/docs/doc-text.ts';
 
 /** Writes docs/SLUG.json beside the renderer of the static pages: the tree of each page of the documentation (server/pages/static-pages.ts). */
 export const docs: Plugin = {

@@ -1,13 +1,13 @@
 import type { CallName, Input } from '../contract/calls.ts';
 import type { LanguageCode } from '../contract/languages.ts';
 import { STATS_DAYS } from '../contract/limits.ts';
-import { DOMAIN_OF_PATH, SIGN_IN_PATHS, VISITOR_LANGUAGE, websiteHome } from '../contract/pages.ts';
+import { DOMAIN_OF_PATH, PORTAL_HOME, SIGN_IN_PATHS, VISITOR_LANGUAGE, websiteHome } from '../contract/pages.ts';
 
 /** The path of each page. `:domain`: any; `?`: may be missing; `*`: the pages of the documentation, which docs/pages.ts lists. */
 export const paths = {
   landing: '/',
   ...SIGN_IN_PATHS,
-  developer: '/developer',
+  developer: PORTAL_HOME,
   websites: '/developer-email-auth',
   dashboard: '/dashboard',
   website: '/dashboard/websites/:domain/:tab?',

@@ -50,7 +50,7 @@ export class Inbox {
   async list(query = ''): Promise<InboxMessage[]> {
     const newest = (await this.#ids()).slice(0, MAX_MESSAGES);
     const found = await Promise.all(newest.map((id) => this.find(id)));
-    const wanted = query.trim().toLowerCase();
+    const wanted = query.toLowerCase();
     return found.filter((message) => message !== null).filter((message) => searchedText(message).includes(wanted));
   }
 

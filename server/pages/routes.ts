@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import staticFiles from 'express-static-gzip';
 import { Fault } from '../../contract/errors.ts';
+import { PORTAL_HOME } from '../../contract/pages.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { isLoopbackRedirectHost } from '../../contract/urls.ts';
 import { docPath } from '../../docs/pages.ts';
@@ -69,7 +70,7 @@ export function pagesRouter(parts: Parts): Router {
     if (!page) return sendStatic(request, response, null);
     if (page.entry === 'static') {
       const path = plainPath(request.path);
-      if (path === '/' && (await parts.isSignedIn(request, response))) return response.set(parts.headers).redirect(DEVELOPER_HOME);
+      if (path === '/' && (await parts.isSignedIn(request, response))) return response.set(parts.headers).redirect(PORTAL_HOME);
       return sendStatic(request, response, { path, texts: page.texts });
     }
     if (page.entry === 'portal') return web.sendPortal(response, page);
@@ -103,13 +104,10 @@ Disallow: /objects
 Disallow: /api
 `;
 
-/** The page of the portal that a signed-in developer gets instead of the landing page. */
-const DEVELOPER_HOME = '/developer';
-
 const manifestOf = ({ icon }: WebApp) => ({
   name: 'Email Auth',
   short_name: 'Email Auth',
-  start_url: DEVELOPER_HOME,
+  start_url: PORTAL_HOME,
   display: 'standalone',
   background_color: '#fcfcfb',
   theme_color: '#fcfcfb',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { PageTexts } from '../../contract/pages.ts';
+import { ORIGIN_PLACEHOLDER, type PageTexts } from '../../contract/pages.ts';
 import { readBuilt } from './built-web.ts';
 
 type Site = { origin: string; isLocal: boolean; hasInbox: boolean };
@@ -17,9 +17,6 @@ const toGzip = promisify<Uint8Array, Buffer>(gzip);
 const compressToBrotli = promisify<Uint8Array, { params: Record<number, number> }, Buffer>(brotliCompress);
 /** The first visitor waits for it: the best quality takes twenty times as long, for a tenth of the size. */
 const toBrotli = (content: Uint8Array) => compressToBrotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } });
-
-/** In the texts of the documentation of the build (web/features/docs/doc-text.ts). */
-const ORIGIN_PLACEHOLDER = 'https://origin.invalid';
 
 /** A page at a path; null: that of unknown paths. */
 export type StaticPage = { path: string; texts: PageTexts } | null;

@@ -77,7 +77,7 @@ function PlacePicker({ domain, place }: { domain: string; place: 'here' | 'there
       <Pills label="Your app runs" options={places} selected={place} onSelect={(value) => selectedPlace.set(value)} />
       <p className="mt-3 text-[0.9375rem] leading-6 text-muted wrap-anywhere">
         {place === 'here'
-          ? 'localhost needs no registration.'
+          ? 'localhost is registered already.'
           : `Browsers return to https://${domain}, so that address has to lead to your app.`}
       </p>
     </div>

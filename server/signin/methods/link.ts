@@ -3,7 +3,7 @@ import { mailboxOf, maskEmail } from '../../../contract/emails.ts';
 import { Fault } from '../../../contract/errors.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { MAX_CODE_TRIES, REPEAT_SECONDS } from '../../../contract/limits.ts';
-import { SIGN_IN_PATHS, type SignInBoot, type WaysOn } from '../../../contract/pages.ts';
+import { PORTAL_HOME, SIGN_IN_PATHS, type SignInBoot, type WaysOn } from '../../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Destination } from '../../../contract/signin.ts';
 import { returnPageOf } from '../../../contract/urls.ts';
@@ -154,8 +154,6 @@ select kind, email, browser, language, domain, client_id as "clientId", redirect
     when ${IS_GONE} then 'gone'
     else 'open' end as status
 from sign_in_attempts a where id = $1`;
-
-const PORTAL_HOME = '/developer';
 
 const INVALID: LinkPage = { language: 'en', link: { state: 'invalid', again: SIGN_IN_PATHS.signIn }, target: { kind: 'portal' } };
 

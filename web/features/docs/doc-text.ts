@@ -10,6 +10,3 @@ export type DocText = {
   /** Its elements, divided before each heading. */
   parts: DocNode[][];
 };
-
-/** Stands for the origin of the service in the texts of the build. */
-export const ORIGIN_PLACEHOLDER = 'https://origin.invalid';

@@ -137,7 +137,7 @@ function Code() {
       <div className="grid gap-6">
         <CodeBlock label="server.js" code={serverCode(origin)} />
         <p className="max-w-2xl leading-7 text-muted">
-          Then let the command line attack it. It runs your app, signs somebody in, and tries what must not work. Here are 7 of its 14
+          Then let the command line attack it. It runs your app, signs somebody in, and tries what must not work. These are some of its
           checks:
         </p>
         <CodeBlock label="terminal" code={TRY} />
